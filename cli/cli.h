@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// What every verb shares: options, exit codes, messages, loading, selectors, output files, JSON and progress.
+#ifndef PELT_CLI_H
+#define PELT_CLI_H
+
+#include <pelt/gltf.h>
+#include <pelt/palette.h>
+#include <pelt/skin.h>
+
+#include <jansson.h>
+#include <stdio.h>
+
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_NEGATIVE = 1, // done, verdict negative
+    CLI_USAGE = 2,
+    CLI_IO = 3,          // cannot read or write
+    CLI_INVALID = 4,     // input invalid
+    CLI_UNSUPPORTED = 5, // input needs something unsupported, named
+    CLI_NO_DEVICE = 6,
+    CLI_LIMIT = 7 // over a limit, or out of memory
+};
+
+typedef struct cli_morph_setting {
+    const char *name; // target name, or "#N"
+    float value;
+} cli_morph_setting;
+
+// Values of all options of all verbs; which verb takes which is in the option table (options.c). Zero = not given.
+typedef struct cli_options {
+    const char *input;
+    const char *output; // -o
+    bool json;
+    bool force;
+    bool quiet;                // no warnings, no progress
+    const char *clip;          // NAME or #N; bounds: also "all"
+    const char *time;          // seconds or percent
+    double fps;                // bounds; 0 = 60
+    const char *device;        // cpu, gpu or N
+    uint32_t threads;          // 0 = all processors
+    const char *space;         // world or mesh
+    cli_morph_setting *morphs; // --morph NAME=V, repeatable
+    uint32_t morph_count;
+    bool tree;
+    bool lenient;
+    bool allow_outside;
+    bool fail_outside; // bounds: verdict negative where a mesh leaves its declared box
+    uint32_t max_influences;
+    pelt_gltf_limits limits; // --max-file-size, --max-json-depth, --max-vertices, --max-joints, --max-memory
+    uint32_t vertices;       // gen; 0 = the kind's default
+    uint32_t joints;
+    uint32_t influences;
+    uint32_t count;
+    uint32_t seed;
+} cli_options;
+
+typedef struct cli_context {
+    cli_options options;
+    const char *verb;
+    pelt_pool *pool;
+    pelt_parallel parallel;
+    json_t *warnings; // array of {"where", "message"}, for --json; filled by the log
+    bool color;       // of stderr
+} cli_context;
+
+// One verb. run returns an exit code and has printed everything.
+typedef int (*cli_run)(cli_context *context);
+int cli_inspect(cli_context *context);
+int cli_pose(cli_context *context);
+int cli_bounds(cli_context *context);
+int cli_gen(cli_context *context);
+
+// ---- message.c: "pelt: FILE: /skins/0/joints/3: message", then "  hint" on a line of its own; to stderr.
+
+// Prints and returns code. file, where and hint may be NULL. (hint comes first so that the format can be last.)
+int cli_fail(const cli_context *context, int code, const char *file, const char *where, const char *hint,
+             const char *format, ...) __attribute__((format(printf, 6, 7)));
+// Prints a library error about file and returns the exit code of its result.
+int cli_fail_result(const cli_context *context, const char *file, const pelt_error *error);
+int cli_exit_of(pelt_result result);
+void cli_warn(cli_context *context, const char *file, const char *where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+// A log that prints warnings about the input and collects them in context->warnings.
+pelt_log cli_log(cli_context *context);
+
+// ---- input.c
+
+// Opens and imports options.input with the options' limits. Prints what fails and returns its exit code; then both are
+// NULL.
+int cli_load(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset);
+// NAME (must be unique, the message lists the candidates) or #N.
+int cli_select_clip(const cli_context *context, const pelt_asset_data *asset, const char *selector, uint32_t *out_clip);
+// "1.25" seconds or "50%" of duration; NULL = 0.
+int cli_parse_time(const cli_context *context, const char *text, double duration, double *out_time);
+// CLI_DONE for cpu or no device named; else CLI_NO_DEVICE with a message.
+int cli_select_device(const cli_context *context);
+
+// ---- output.c: a file appears under its name whole or not at all.
+
+typedef struct cli_output {
+    const cli_context *context;
+    char *path;
+    char *temporary; // beside path
+    FILE *file;
+    bool failed;
+} cli_output;
+
+// Refuses an existing file unless options.force. Prints what fails; returns an exit code.
+int cli_output_open(cli_context *context, const char *path, cli_output *out);
+// False once anything failed; size 0 is fine. Can serve as pelt_gltf_sink.write with the cli_output as user.
+bool cli_output_write(void *output, const void *data, size_t size);
+// Flushes, closes and renames. Prints what fails and removes the temporary file then.
+int cli_output_commit(cli_output *output);
+// Closes and removes the temporary file; harmless after commit and on {0}.
+void cli_output_abort(cli_output *output);
+
+// ---- json.c
+
+// Prints to stdout and releases value; adds "warnings". Floats keep nine digits, so they come back exactly.
+int cli_print_json(cli_context *context, json_t *value);
+json_t *cli_json_box(const pelt_box *box); // {"min": [3], "max": [3]}; null where empty
+
+// ---- progress.c: a bar on stderr, only on a terminal and only after half a second.
+
+typedef struct cli_progress {
+    const cli_context *context;
+    const char *label;
+    uint64_t total;
+    double started;
+    double drawn;
+    bool visible;
+} cli_progress;
+cli_progress cli_progress_begin(const cli_context *context, const char *label, uint64_t total);
+void cli_progress_step(cli_progress *progress, uint64_t done);
+void cli_progress_end(cli_progress *progress);
+
+#endif

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// Keeps the helper library from being empty.
+typedef int peltt_empty;
