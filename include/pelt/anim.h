@@ -14,7 +14,8 @@ extern "C" {
 typedef struct pelt_locals {
     pelt_trs *transforms;       // asset.node_count
     uint8_t *transform_changed; // asset.node_count, set to 1; NULL = not wanted
-    uint8_t *uses_matrix;       // asset.node_count, cleared where a transform is written; NULL = not wanted
+    uint8_t *uses_matrix;       // asset.node_count, cleared where a transform is written; NULL = not wanted. 0 = the
+                                // transform holds, 1 = the node's local_matrix, 2 = a matrix that a pose keeps
     float *weights;             // asset.rest_weight_count
     uint8_t *weights_changed;   // asset.node_count, set to 1; NULL = not wanted
 } pelt_locals;

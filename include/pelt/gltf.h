@@ -87,8 +87,9 @@ typedef struct pelt_gltf_posed {
     uint32_t primitive_count; // all primitives of all instances, in order
     const pelt_gltf_posed_primitive *primitives;
     const char *generator; // for asset.generator; NULL = Pelt and its version
-    const char
-        *buffer_uri; // NULL: one .glb into json; else .gltf into json and its buffer, under this URI, into buffer
+    // NULL: one .glb into json; else .gltf into json and its buffer, under this URI, into buffer. What cannot stand in a
+    // URI is percent-encoded; escapes that are there stay.
+    const char *buffer_uri;
     pelt_gltf_sink json;
     pelt_gltf_sink buffer;
 } pelt_gltf_posed;
@@ -96,7 +97,8 @@ typedef struct pelt_gltf_posed {
 // Writes the file as it stands at the pose: materials, textures (embedded), texture coordinates, colours, custom
 // attributes, cameras, lights, names and extras stay; skins, joints, weights, morphs and animations go, and so do nodes
 // that held nothing else. Extensions that refer to what is gone or renumbered go with a logged warning each. Errors:
-// ARGUMENT, IO, LIMIT (a .glb over 4 GiB), MEMORY.
+// ARGUMENT, IO, INVALID (a posed position or transform is not finite, a dangling index), LIMIT (a .glb over 4 GiB),
+// MEMORY. Only IO and MEMORY can come after the first byte was written.
 PELT_API pelt_result pelt_gltf_write_posed(pelt_gltf *gltf, const pelt_asset *asset, const pelt_gltf_posed *posed,
                                            pelt_error *error);
 

@@ -35,7 +35,7 @@ PELT_API const pelt_locals *pelt_pose_locals(pelt_pose *pose);
 // What one update did.
 typedef struct pelt_pose_update_info {
     uint32_t updated_node_count;   // world transforms computed
-    uint32_t changed_skin_count;   // skins of which a joint's world transform was computed
+    uint32_t changed_skin_count;   // skins of which a joint was dirty, by itself or by an ancestor
     uint32_t changed_weight_count; // nodes whose morph weights changed
     bool full_pass;                // most was dirty, so all nodes were computed in one straight pass
 } pelt_pose_update_info;
@@ -52,9 +52,11 @@ PELT_API const double *pelt_pose_world_double(const pelt_pose *pose, uint32_t no
 PELT_API pelt_mat34 pelt_pose_local(const pelt_pose *pose, uint32_t node);
 // The node's morph weights (the node's weight_count); never NULL.
 PELT_API const float *pelt_pose_weights(const pelt_pose *pose, uint32_t node);
-// Whether the last update computed a joint of that skin. A node's own change: see pelt_pose_node_changed.
+// Whether the last update found a joint of that skin dirty, by itself or by an ancestor. False before the first update.
 PELT_API bool pelt_pose_skin_changed(const pelt_pose *pose, uint32_t skin);
+// The same of a node: also in a full pass, true only where the node or an ancestor was set.
 PELT_API bool pelt_pose_node_changed(const pelt_pose *pose, uint32_t node);
+// Whether the node's morph weights changed before the last update.
 PELT_API bool pelt_pose_weights_changed(const pelt_pose *pose, uint32_t node);
 PELT_API const pelt_asset *pelt_pose_asset(const pelt_pose *pose);
 

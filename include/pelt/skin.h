@@ -11,7 +11,7 @@ extern "C" {
 
 // One morph target with its weight. NULL streams change nothing. Deltas are added before the skin.
 typedef struct pelt_skin_morph {
-    float weight;           // any finite value
+    float weight;           // any finite value, else ARGUMENT
     const float *positions; // vertex_count x 3, tight
     const float *normals;   // vertex_count x 3, tight
     const float *tangents;  // vertex_count x 3, tight
@@ -25,7 +25,7 @@ enum {
 
 // Strides are bytes from one vertex to the next, multiples of 4 (of 2 for joints, of 1 for mirrored), at least the
 // element's size, 0 = tight. Streams may be interleaved, inputs and outputs alike; bytes written may not be bytes read
-// or bytes written by another output.
+// or bytes written by another output, and an output may only reach into streams of its own stride.
 typedef struct pelt_skin_job {
     uint32_t vertex_count;
     uint32_t flags; // PELT_NORMAL_OUTWARD
@@ -34,7 +34,7 @@ typedef struct pelt_skin_job {
     const pelt_mat34 *palette; // world_from_bind of each joint
 
     uint32_t influence_count; // per vertex, any number; 0 = every vertex follows palette[0]
-    const uint16_t *joints;   // influence_count per vertex; each below palette_count, checked: ARGUMENT otherwise
+    const uint16_t *joints;   // influence_count per vertex; below palette_count where the weight is not zero, checked
     const float *weights;     // influence_count per vertex; used as they are, zero ones are skipped
     size_t joints_stride;
     size_t weights_stride;
@@ -64,9 +64,12 @@ typedef struct pelt_skin_job {
 } pelt_skin_job;
 
 // Skins. Positions by the blended 3x4; normals by the cofactor of the blended 3x3, then normalised; tangents by the 3x3
-// itself, then normalised, w kept. A direction that becomes zero takes the input direction instead, or +z (normals) and
-// +x (tangents) where that is zero too. A written zero is always +0, so boxes do not depend on the order of vertices.
-// Errors: ARGUMENT (null stream, stride, overlap, joint out of range), with nothing written.
+// itself, then normalised, w kept. A direction that becomes zero or not finite takes the input direction (morphed)
+// instead, or +z (normals) and +x (tangents) where that is no better. A determinant that is zero within the rounding of
+// floats (2^-17 of its absolute terms) counts as positive. A written zero is always +0, so boxes do not depend on the
+// order of vertices; a NaN position does not enter the box. Inputs that no wanted output needs are not read.
+// Errors: ARGUMENT (null or misaligned stream, stride, overlap, joint out of range, unknown flag), with nothing
+// written.
 PELT_API pelt_result pelt_skin_evaluate(const pelt_skin_job *job);
 
 // Two position buffers that swap roles at each update, so that motion vectors see the last *update*, not the last
