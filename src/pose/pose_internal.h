@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The pose's memory. Arrays are by node unless said, all in one allocation with the object.
+#ifndef PELTI_POSE_INTERNAL_H
+#define PELTI_POSE_INTERNAL_H
+
+#include "pose.h"
+
+#include "base/base.h"
+
+// Flag arrays are read in blocks of so many bytes; their tails are zero.
+#define PELTI_FLAG_BLOCK 32
+
+// Values of pelt_locals.uses_matrix. A matrix of the asset and one that was set are told apart so that
+// pelt_locals_rest, which knows nothing of poses, can bring the first back.
+enum {
+    PELTI_LOCAL_TRS = 0,
+    PELTI_LOCAL_ASSET_MATRIX = 1,
+    PELTI_LOCAL_OWN_MATRIX = 2
+};
+
+// Nodes that hold the joints of one skin: [begin, end).
+typedef struct pelti_skin_range {
+    uint32_t begin;
+    uint32_t end;
+} pelti_skin_range;
+
+struct pelt_pose {
+    pelt_allocator allocator;
+    size_t size; // bytes of the allocation
+    const pelt_asset *asset;
+    const pelt_asset_data *data;
+    pelt_locals locals; // its flags are what is dirty now
+    pelti_mat34d *worlds;
+    pelt_mat34 *own_matrices;      // set by pelt_pose_set_local_matrix
+    uint32_t *parents;             // beside each other here, 150 bytes apart in the asset
+    pelti_skin_range *skin_ranges; // by skin
+
+    // What the last update found.
+    uint8_t *node_changed;
+    uint8_t *weights_changed;
+    uint8_t *skin_changed;  // by skin
+    uint32_t changed_begin; // node_changed is set in [changed_begin, changed_end) only
+    uint32_t changed_end;
+    uint32_t changed_skin_count;
+    uint32_t changed_weight_count;
+};
+
+#endif
