@@ -28,7 +28,7 @@ typedef struct cli_morph_setting {
 
 // Values of all options of all verbs; which verb takes which is in the option table (options.c). Zero = not given.
 typedef struct cli_options {
-    const char *input;
+    const char *input;  // the operand: FILE; for gen the KIND
     const char *output; // -o
     bool json;
     bool force;
@@ -57,10 +57,11 @@ typedef struct cli_options {
 typedef struct cli_context {
     cli_options options;
     const char *verb;
-    pelt_pool *pool;
-    pelt_parallel parallel;
-    json_t *warnings; // array of {"where", "message"}, for --json; filled by the log
-    bool color;       // of stderr
+    pelt_pool *pool;        // made when parallel is first used
+    pelt_parallel parallel; // pass &context->parallel to the library; valid from the start
+    json_t *warnings;       // array of {"where", "message"}, for --json; filled by the log
+    bool color;             // of stderr
+    bool stdout_failed;     // and has been told
 } cli_context;
 
 // One verb. run returns an exit code and has printed everything.
@@ -80,6 +81,11 @@ int cli_fail_result(const cli_context *context, const char *file, const pelt_err
 int cli_exit_of(pelt_result result);
 void cli_warn(cli_context *context, const char *file, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+// Prints text with control characters, invalid UTF-8 and direction marks escaped, so that a file's strings cannot drive
+// a terminal. For every string that comes from a file or the command line.
+void cli_put(FILE *stream, const char *text);
+// A number in out, with thousands separated by commas.
+const char *cli_grouped(uint64_t number, char out[32]);
 // A log that prints warnings about the input and collects them in context->warnings.
 pelt_log cli_log(cli_context *context);
 
@@ -103,6 +109,8 @@ typedef struct cli_output {
     char *temporary; // beside path
     FILE *file;
     bool failed;
+    int error; // errno of the first failed write
+    int slot;  // where the signal handler finds temporary
 } cli_output;
 
 // Refuses an existing file unless options.force. Prints what fails; returns an exit code.
@@ -119,6 +127,13 @@ void cli_output_abort(cli_output *output);
 // Prints to stdout and releases value; adds "warnings". Floats keep nine digits, so they come back exactly.
 int cli_print_json(cli_context *context, json_t *value);
 json_t *cli_json_box(const pelt_box *box); // {"min": [3], "max": [3]}; null where empty
+json_t *cli_json_text(const char *text);   // invalid UTF-8 becomes U+FFFD; null where text is NULL
+json_t *cli_json_real(double value);       // null where not finite
+json_t *cli_json_index(uint32_t index);    // null for PELT_NONE
+// Makes jansson report a failed allocation to cli_print_json, whichever call it hit. Once, before any other use.
+void cli_json_init(void);
+// Whether jansson ran out of memory at any time, in the library too.
+bool cli_json_out_of_memory(void);
 
 // ---- progress.c: a bar on stderr, only on a terminal and only after half a second.
 
@@ -133,5 +148,7 @@ typedef struct cli_progress {
 cli_progress cli_progress_begin(const cli_context *context, const char *label, uint64_t total);
 void cli_progress_step(cli_progress *progress, uint64_t done);
 void cli_progress_end(cli_progress *progress);
+// Clears a bar on screen, so that a message can be printed; it comes back with a later step.
+void cli_progress_hide(void);
 
 #endif

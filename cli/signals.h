@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Removes temporary files when a signal ends the program. Private to output.c and main.c.
+#ifndef PELT_CLI_SIGNALS_H
+#define PELT_CLI_SIGNALS_H
+
+// SIGINT, SIGTERM and SIGHUP remove the files first; a closed pipe and a file over the size limit become
+// write errors.
+void cli_signals_init(void);
+// path must live until it is removed from the list. Returns its slot, -1 where all are taken.
+int cli_signals_add(const char *path);
+void cli_signals_remove(int slot);
+
+#endif
