@@ -1,1 +1,37 @@
-# Install rules, CMake package and pkg-config files.
+# Install rules, the CMake package (find_package(Pelt)) and the pkg-config files pelt and pelt-import.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Pelt)
+set_target_properties(pelt_import PROPERTIES EXPORT_NAME import)
+add_library(Pelt::pelt ALIAS pelt)
+add_library(Pelt::import ALIAS pelt_import)
+
+install(TARGETS pelt pelt_import EXPORT PeltTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pelt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(EXPORT PeltTargets NAMESPACE Pelt:: DESTINATION ${package_dir})
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/PeltConfig.cmake.in ${PROJECT_BINARY_DIR}/PeltConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/PeltConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/PeltConfig.cmake ${PROJECT_BINARY_DIR}/PeltConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# A static archive carries no dependencies of its own, so its users link them.
+if(NOT BUILD_SHARED_LIBS)
+  set(pc_runtime_libs " -pthread -lm")
+  set(pc_import_libs " -ljansson -lmeshoptimizer -lm")
+endif()
+foreach(name pelt pelt-import)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+if(PELT_TOOLS)
+  install(TARGETS pelt_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(NOT CMAKE_CROSSCOMPILING)
+    install(FILES ${PROJECT_BINARY_DIR}/cli/pelt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
+endif()

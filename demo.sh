@@ -1,0 +1,44 @@
+#!/bin/sh
+# Builds pelt and runs its main job on a skinned character: inspect, pose and bounds.
+# usage: ./demo.sh [FILE.glb|FILE.gltf]      without FILE: a generated octopus
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+. "$root/scripts/common.sh"
+
+[ $# -le 1 ] || die "usage: ./demo.sh [FILE.glb|FILE.gltf]"
+case "${1-}" in
+-h | --help) sed -n '2,3s/^# //p' "$0"; exit 0 ;;
+esac
+[ $# -eq 0 ] || [ -f "$1" ] || die "demo.sh: $1: no such file"
+
+# shellcheck disable=SC2086
+need_packages $build_packages
+build "$root/build/demo" -DCMAKE_BUILD_TYPE=Release -DPELT_TESTS=OFF -DPELT_BENCH=OFF || die "the build failed"
+pelt="$root/build/demo/cli/pelt"
+out="$root/out"
+mkdir -p "$out"
+
+show() {
+    printf '\n$ pelt %s\n' "$*"
+    "$pelt" "$@"
+}
+
+if [ $# -eq 1 ]; then
+    model=$1
+    clip="#0"
+else
+    model="$out/octopus.glb"
+    clip="swim"
+    show gen octopus --force -o "$model"
+fi
+show inspect "$model"
+if "$pelt" inspect --json "$model" 2>/dev/null | grep -q '"clips": *\[\]'; then
+    show pose "$model" --force -o "$out/posed.glb"
+    show bounds "$model"
+else
+    show pose "$model" --clip "$clip" --time 50% --force -o "$out/posed.glb"
+    show bounds "$model" --clip all
+fi
+"$pelt" pose "$model" --quiet --force -o "$out/rest.obj" >/dev/null
+printf '\nResults are in %s:\n' "$out"
+ls -l "$out"

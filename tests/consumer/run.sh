@@ -1,0 +1,84 @@
+#!/bin/sh
+# Installs Pelt (static from an existing build, and shared), builds the README's C program against each through CMake and
+# pkg-config, runs it, and looks at what the shared libraries export and need. Prints TAP.
+# usage: run.sh SOURCE BUILD SCRATCH
+set -u
+source=$1
+static_build=$2
+scratch=$3
+n=0
+
+check() {
+    n=$((n + 1))
+    title=$1
+    shift
+    if "$@" >"$scratch/check.log" 2>&1; then
+        echo "ok $n - $title"
+    else
+        echo "not ok $n - $title"
+        sed 's/^/# /' "$scratch/check.log" | tail -n 20
+    fi
+}
+
+install_shared() {
+    cmake -S "$source" -B "$scratch/shared-build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON \
+        -DPELT_TESTS=OFF -DPELT_BENCH=OFF && cmake --build "$scratch/shared-build" &&
+        cmake --install "$scratch/shared-build" --prefix "$scratch/shared"
+}
+
+consume_cmake() {
+    cmake -S "$source/tests/consumer/cmake" -B "$scratch/cmake-$1" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/$1" \
+        -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/cmake-$1" && runs "$1" "$scratch/cmake-$1/consumer"
+}
+
+consume_pkgconfig() {
+    flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$scratch/$1" -name pelt.pc)") pkg-config --define-prefix --cflags --libs pelt-import) &&
+        # shellcheck disable=SC2086
+        gcc -std=c17 -Wall -Wextra -Werror "$scratch/program.c" -o "$scratch/pkgconfig-$1" $flags &&
+        runs "$1" "$scratch/pkgconfig-$1"
+}
+
+# The program prints the box of the character's first primitive.
+runs() {
+    LD_LIBRARY_PATH=$(dirname "$(find "$scratch/$1" -name 'libpelt.*' | head -n 1)") "$2" "$scratch/worm.glb" | grep -E 'min .* max '
+}
+
+# Symbols of a shared library that do not begin with pelt_ (none may), then those of an archive that begin with neither
+# pelt_ nor the internal pelti_.
+foreign_symbols() {
+    for library in $(find "$scratch/shared" -name 'libpelt*.so'); do
+        nm -D --defined-only "$library" | awk '$2 ~ /^[A-TV-Z]$/ { print $3 }' | grep -v '^pelt_' | grep -vE '^_(init|fini)$'
+    done
+    for library in $(find "$scratch/static" -name 'libpelt*.a'); do
+        nm -g --defined-only "$library" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -vE '^pelti?_'
+    done
+}
+
+exports_are_ours() {
+    [ -n "$(find "$scratch/shared" -name 'libpelt.so')" ] && [ -n "$(find "$scratch/static" -name 'libpelt.a')" ] || return 1
+    found=$(foreign_symbols)
+    echo "$found"
+    [ -z "$found" ]
+}
+
+runtime_needs_libc_only() {
+    needs=$(readelf -d "$(find "$scratch/shared" -name libpelt.so)" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
+    echo "$needs"
+    [ -n "$needs" ] && ! echo "$needs" | grep -vE '^(libc|libm|libpthread|ld-linux[^ ]*)\.so'
+}
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/README.md" >"$scratch/program.c"
+check "the README's program is at most 25 lines" test "$(wc -l <"$scratch/program.c")" -le 25
+check "a sample file is made" "$static_build/cli/pelt" gen worm -o "$scratch/worm.glb"
+check "a static build installs" cmake --install "$static_build" --prefix "$scratch/static"
+check "a shared build installs" install_shared
+for kind in static shared; do
+    check "a CMake project uses the $kind install" consume_cmake $kind
+    check "a pkg-config project uses the $kind install" consume_pkgconfig $kind
+done
+check "exported symbols begin with pelt_" exports_are_ours
+check "the runtime library needs the C library only" runtime_needs_libc_only
+check "the man page is installed" test -s "$scratch/static/share/man/man1/pelt.1"
+echo "1..$n"
