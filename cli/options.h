@@ -90,6 +90,10 @@ void cli_options_release(cli_options *options);
 
 const cli_verb *cli_find_verb(const char *name);
 
+// suggest.c: the verb, or the option of that verb, that the text is at most a few slips away from; NULL if none is.
+const char *cli_nearest_verb(const char *name);
+const char *cli_nearest_option(const char *text, size_t length, uint32_t verb);
+
 // help.c and man.c; they print to stream.
 void cli_print_help(FILE *stream, const cli_verb *verb);
 void cli_print_man(FILE *stream);

@@ -95,7 +95,7 @@ typedef struct pelt_parallel {
 // A plain thread pool for programs that have none. One thread per object at a time may use it.
 typedef struct pelt_pool pelt_pool;
 
-// worker_count threads in all, the calling one included; 0 = one per processor the process may use.
+// worker_count threads in all, the calling one included, at most 4,096; 0 = one per processor the process may use.
 // allocator may be NULL. On failure *out_pool is NULL. Errors: ARGUMENT, MEMORY (threads included).
 PELT_API pelt_result pelt_pool_create(uint32_t worker_count, const pelt_allocator *allocator, pelt_pool **out_pool);
 // NULL is accepted. Waits for nothing: no work can be under way when it is called.

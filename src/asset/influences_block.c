@@ -19,8 +19,8 @@ typedef struct influence_block {
     float out[4][BLOCK];
     double sum[BLOCK];
     double scale[BLOCK];
-    uint32_t tiny[BLOCK]; // not 0: a weight would become zero
-    uint32_t odd[BLOCK]; // not 0: the long way
+    uint32_t tiny[BLOCK]; // 1: a weight would become zero
+    uint32_t odd[BLOCK];  // not 0: the long way
 } influence_block;
 
 static void load(influence_block *block, const uint16_t *joints, const float *weights)
@@ -108,6 +108,14 @@ static void normalize(influence_block *block)
             block->out[k][i] = (float)(int32_t)block->steps[k][i] * 0x1p-24f;
         }
     }
+    const double one = 1.0;
+    uint64_t one_bits = 0;
+    memcpy(&one_bits, &one, sizeof one_bits);
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        uint64_t sum_bits = 0;
+        memcpy(&sum_bits, &block->sum[i], sizeof sum_bits);
+        block->odd[i] |= block->tiny[i] & (uint32_t)(sum_bits != one_bits);
+    }
 }
 
 static void store(influence_clean *clean, const influence_block *block, uint32_t i, uint32_t vertex)
@@ -119,6 +127,12 @@ static void store(influence_clean *clean, const influence_block *block, uint32_t
         uint32_t used = 0u - (uint32_t)(block->bits[k][i] != 0);
         joints[k] = (uint16_t)(block->joints[k][i] & used);
         weights[k] = block->out[k][i];
+    }
+    if (block->sum[i] == 1.0) {
+        // As they are in the file, also between the steps.
+        for (uint32_t k = 0; k < 4 && k < width; k++) {
+            memcpy(&weights[k], &block->bits[k][i], sizeof(float));
+        }
     }
 }
 
