@@ -70,8 +70,8 @@ typedef struct pelt_builder_node {
 } pelt_builder_node;
 
 // What finish takes. All arrays were made by pelt_builder_allocate, all indices are file indices and node indices in
-// skins and channels too; finish rewrites meshes, skins and clips, and in place rotation values (to unit length) and the
-// w of tangents (to 1 or -1). Channels may be in any order.
+// skins and channels too; finish rewrites meshes, skins and clips, and in place rotation values (to unit length) and
+// the w of tangents (to 1 or -1). Channels may be in any order.
 typedef struct pelt_builder_scene {
     uint32_t node_count;
     const pelt_builder_node *nodes;

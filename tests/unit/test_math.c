@@ -261,7 +261,7 @@ static void normalising_zero_is_refused(void **state)
     v = (pelti_vec3d){0, (double)1e-45f, 0};
     assert_true(pelti_vec3d_normalize(&v));
     assert_near(v.y, 1, 0);
-    v.x = NAN;
+    v.x = (double)NAN;
     assert_false(pelti_vec3d_normalize(&v));
 }
 
