@@ -11,7 +11,7 @@
 void peltt_kit_init(peltt_kit *kit, uint32_t node_count)
 {
     memset(kit, 0, sizeof *kit);
-    pelt_builder_options options = {peltt_alloc_make(&kit->memory), peltt_log_make(&kit->log), 0};
+    pelt_builder_options options = {peltt_alloc_make(&kit->memory), peltt_warnings_make(&kit->log), 0};
     assert_int_equal(pelt_builder_create(&options, &kit->builder), PELT_OK);
     kit->nodes = peltt_kit_allocate(kit, node_count, sizeof *kit->nodes);
     for (uint32_t i = 0; i < node_count; i++) {

@@ -5,7 +5,7 @@
 #define PELTT_KIT_H
 
 #include "peltt_alloc.h"
-#include "peltt_log.h"
+#include "peltt_warnings.h"
 
 #include <pelt/builder.h>
 
@@ -15,7 +15,7 @@ enum {
 
 typedef struct peltt_kit {
     peltt_alloc memory;
-    peltt_log log;
+    peltt_warnings log;
     pelt_builder *builder;
     pelt_builder_scene scene;
     pelt_builder_node *nodes; // scene.nodes, to be written

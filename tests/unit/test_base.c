@@ -2,7 +2,7 @@
 // Result names, checked sizes, texts that are cut, errors and warnings.
 #include "base/base.h"
 #include "peltt_alloc.h"
-#include "peltt_log.h"
+#include "peltt_warnings.h"
 
 #include <setjmp.h>
 
@@ -141,8 +141,8 @@ static void failing_fills_every_field_anew(void **state)
 static void warnings_go_to_the_log_or_nowhere(void **state)
 {
     (void)state;
-    peltt_log log = {0};
-    pelt_log to = peltt_log_make(&log);
+    peltt_warnings log = {0};
+    pelt_log to = peltt_warnings_make(&log);
     pelti_warn(&to, "/a", "by %d", 3);
     assert_int_equal(log.count, 1);
     assert_string_equal(log.messages[0].message, "by 3");

@@ -151,6 +151,29 @@ static void finish_refuses_missing_arguments_and_a_second_call(void **state)
     peltt_kit_destroy(&kit);
 }
 
+static void missing_arrays_are_argument_errors(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 7; i++) {
+        peltt_kit kit;
+        peltt_kit_init(&kit, 1);
+        peltt_kit_mesh(&kit, 0, 0);
+        peltt_kit_skin(&kit, 1, (const uint32_t[]){0});
+        peltt_kit_clip(&kit);
+        kit.nodes[0].child_count = i == 0 ? 1 : 0;
+        kit.nodes[0].weight_count = i == 1 ? 1 : 0;
+        kit.scene.nodes = i == 2 ? NULL : kit.nodes;
+        kit.scene.meshes[0].primitives = i == 3 ? NULL : kit.scene.meshes[0].primitives;
+        kit.scene.skins[0].joints = i == 4 ? NULL : kit.scene.skins[0].joints;
+        kit.scene.skins[0].has_inverse_binds = i == 5;
+        kit.scene.clips[0].channel_count = i == 6 ? 1 : 0;
+        kit.scene.clips[0].channels = NULL;
+        assert_int_equal(peltt_kit_finish(&kit), PELT_ERROR_ARGUMENT);
+        assert_int_equal(kit.error.code, PELT_ERROR_ARGUMENT);
+        peltt_kit_destroy(&kit);
+    }
+}
+
 static void asset_outlives_its_builder(void **state)
 {
     (void)state;
@@ -299,6 +322,7 @@ int main(void)
         cmocka_unit_test(huge_allocations_within_the_limit_do_not_reserve_first),
         cmocka_unit_test(first_failure_is_what_status_and_finish_tell),
         cmocka_unit_test(finish_refuses_missing_arguments_and_a_second_call),
+        cmocka_unit_test(missing_arrays_are_argument_errors),
         cmocka_unit_test(asset_outlives_its_builder),
         cmocka_unit_test(empty_model_is_an_asset),
         cmocka_unit_test(every_failed_allocation_is_a_clean_memory_error),

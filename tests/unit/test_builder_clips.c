@@ -285,7 +285,7 @@ static void rotation_keys_are_normalised_once_but_not_cubic_ones(void **state)
     assert_true(values[2] == 0.6f && values[3] == 0.8f && values[5] == 1.0f);
     assert_memory_equal(clip->samplers[1].values, cubic, sizeof cubic);
     assert_int_equal(kit.log.count, 1);
-    peltt_log_find(&kit.log, "animation 0, sampler 1: output: the rotation of key 0 is off unit length by 4;");
+    peltt_warnings_find(&kit.log, "animation 0, sampler 1: output: the rotation of key 0 is off unit length by 4;");
     peltt_kit_destroy(&kit);
 }
 
@@ -327,7 +327,7 @@ static void one_cubic_key_is_accepted_with_a_warning(void **state)
     peltt_kit_channel(&kit, 0, sampler, 1, PELT_PATH_SCALE);
     assert_true(peltt_kit_asset(&kit)->clips[0].duration == 0.25f);
     assert_int_equal(kit.log.count, 1);
-    peltt_log_find(&kit.log, "animation 0, sampler 1: CUBICSPLINE");
+    peltt_warnings_find(&kit.log, "animation 0, sampler 1: CUBICSPLINE");
     peltt_kit_destroy(&kit);
 }
 

@@ -65,7 +65,7 @@ static void other_handedness_becomes_its_sign_with_a_warning(void **state)
     const float *tangents = data->meshes[0].primitives[0].tangents;
     assert_true(tangents[3] == -1.0f && tangents[7] == -1.0f && tangents[11] == 1.0f);
     assert_int_equal(kit.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&kit.log, "mesh 0, primitive 0: TANGENT: w of 2 vertices");
+    const pelt_error *warning = peltt_warnings_find(&kit.log, "mesh 0, primitive 0: TANGENT: w of 2 vertices");
     assert_non_null(strstr(warning->message, "vertex 1 is the first, with -0.25"));
     peltt_kit_destroy(&kit);
 }
@@ -132,6 +132,34 @@ static void many_primitives_on_one_large_array_are_scanned_once(void **state)
     kit.scene.meshes[mesh].primitive_count = PRIMITIVES;
     peltt_kit_asset(&kit);
     peltt_kit_destroy(&kit);
+}
+
+static void a_fault_in_any_of_many_arrays_is_found(void **state)
+{
+    (void)state;
+    enum {
+        PRIMITIVES = 500
+    };
+    for (uint32_t wrong = 0; wrong <= PRIMITIVES; wrong += 100) {
+        peltt_kit kit;
+        peltt_kit_init(&kit, 1);
+        uint32_t mesh = peltt_kit_mesh(&kit, 0, 0);
+        pelt_primitive *primitives = peltt_kit_allocate(&kit, PRIMITIVES, sizeof *primitives);
+        for (uint32_t i = 0; i < PRIMITIVES; i++) {
+            float *positions = peltt_kit_allocate(&kit, 3, sizeof *positions);
+            positions[2] = i == wrong ? NAN : 0;
+            primitives[i].vertex_count = 1;
+            primitives[i].positions = positions;
+        }
+        kit.scene.meshes[mesh].primitives = primitives;
+        kit.scene.meshes[mesh].primitive_count = PRIMITIVES;
+        if (wrong == PRIMITIVES) {
+            peltt_kit_asset(&kit);
+        } else {
+            assert_int_equal(peltt_kit_refuse(&kit, "POSITION")->primitive, wrong);
+        }
+        peltt_kit_destroy(&kit);
+    }
 }
 
 static void incomplete_primitives_are_refused(void **state)
@@ -264,6 +292,7 @@ int main(void)
         cmocka_unit_test(index_past_the_vertices_is_refused),
         cmocka_unit_test(shared_arrays_are_checked_for_every_use),
         cmocka_unit_test(many_primitives_on_one_large_array_are_scanned_once),
+        cmocka_unit_test(a_fault_in_any_of_many_arrays_is_found),
         cmocka_unit_test(incomplete_primitives_are_refused),
         cmocka_unit_test(mesh_weights_that_are_not_finite_are_refused),
         cmocka_unit_test(names_are_never_null),

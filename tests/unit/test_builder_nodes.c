@@ -287,8 +287,8 @@ static void scene_node_with_a_parent_and_repeats_are_warned_about(void **state)
     assert_true(peltt_kit_node(&kit, 1)->in_scene && peltt_kit_node(&kit, 2)->in_scene);
     assert_int_equal(peltt_kit_node(&kit, 1)->parent, pelt_asset_get(kit.asset)->node_from_file[0]);
     assert_int_equal(kit.log.count, 2);
-    peltt_log_find(&kit.log, "node 1, a child of node 0");
-    assert_non_null(strstr(peltt_log_find(&kit.log, "more than once")->message, "node 3"));
+    peltt_warnings_find(&kit.log, "node 1, a child of node 0");
+    assert_non_null(strstr(peltt_warnings_find(&kit.log, "more than once")->message, "node 3"));
     peltt_kit_destroy(&kit);
 }
 
@@ -346,7 +346,7 @@ static void rotations_are_normalised_and_large_changes_told(void **state)
     assert_true(peltt_kit_node(&kit, 1)->rest.rotation.w == 1.0f);
     assert_true(peltt_kit_node(&kit, 2)->rest.rotation.x == 1.0f);
     assert_int_equal(kit.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&kit.log, "node 0: rotation is off unit length by 4 ");
+    const pelt_error *warning = peltt_warnings_find(&kit.log, "node 0: rotation is off unit length by 4 ");
     assert_non_null(strstr(warning->message, "2 others"));
     assert_string_equal(warning->where, "/nodes/0/rotation");
     const pelt_node *with_matrix = peltt_kit_node(&kit, 4);
@@ -377,16 +377,21 @@ static void skin_or_weights_without_mesh_are_ignored_with_a_warning(void **state
     (void)state;
     peltt_kit kit;
     static const float weights[1] = {1};
-    peltt_kit_init(&kit, 3);
-    kit.nodes[1].skin = peltt_kit_skin(&kit, LIST(0));
+    peltt_kit_init(&kit, 6);
+    for (uint32_t i = 1; i < 6; i++) {
+        kit.nodes[i].skin = i == 2 ? PELT_NONE : 0;
+    }
+    peltt_kit_skin(&kit, LIST(0));
     kit.nodes[2].weight_count = 1;
     kit.nodes[2].weights = weights;
     peltt_kit_asset(&kit);
     assert_int_equal(peltt_kit_node(&kit, 1)->skin, PELT_NONE);
     assert_int_equal(peltt_kit_node(&kit, 2)->weight_count, 0);
     assert_int_equal(kit.log.count, 2);
-    assert_string_equal(peltt_log_find(&kit.log, "node 1 has a skin but no mesh")->where, "/nodes/1/skin");
-    assert_string_equal(peltt_log_find(&kit.log, "node 2 has morph weights but no mesh")->where, "/nodes/2/weights");
+    assert_string_equal(peltt_warnings_find(&kit.log, "node 1 has a skin but no mesh, and so have 3 other")->where,
+                        "/nodes/1/skin");
+    assert_string_equal(peltt_warnings_find(&kit.log, "node 2 has morph weights but no mesh")->where,
+                        "/nodes/2/weights");
     peltt_kit_destroy(&kit);
 }
 
@@ -480,6 +485,24 @@ static void wrong_node_weights_are_refused(void **state)
     }
 }
 
+static void more_morph_weights_than_32_bits_count_are_a_limit_error(void **state)
+{
+    (void)state;
+    enum {
+        TARGETS = 65536,
+        NODES = 65537
+    };
+    peltt_kit kit;
+    peltt_kit_init(&kit, NODES);
+    peltt_kit_mesh(&kit, 0, TARGETS);
+    for (uint32_t i = 0; i < NODES; i++) {
+        kit.nodes[i].mesh = 0;
+    }
+    assert_int_equal(peltt_kit_finish(&kit), PELT_ERROR_LIMIT);
+    assert_non_null(strstr(kit.error.message, "morph weights"));
+    peltt_kit_destroy(&kit);
+}
+
 static void instances_follow_the_files_node_order(void **state)
 {
     (void)state;
@@ -530,6 +553,7 @@ int main(void)
         cmocka_unit_test(mesh_with_joints_past_a_nodes_skin_is_refused),
         cmocka_unit_test(node_weights_override_mesh_weights),
         cmocka_unit_test(wrong_node_weights_are_refused),
+        cmocka_unit_test(more_morph_weights_than_32_bits_count_are_a_limit_error),
         cmocka_unit_test(instances_follow_the_files_node_order),
     };
     return cmocka_run_group_tests_name("builder_nodes", tests, NULL, NULL);

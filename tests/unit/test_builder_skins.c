@@ -125,7 +125,7 @@ static void repeated_joints_are_kept_with_a_warning(void **state)
     assert_int_equal(data->skins[0].joint_count, 4);
     assert_int_equal(data->skins[0].joints[2], data->skins[0].joints[0]);
     assert_int_equal(kit.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&kit.log, "skin 0: joints: 2 nodes are listed again");
+    const pelt_error *warning = peltt_warnings_find(&kit.log, "skin 0: joints: 2 nodes are listed again");
     assert_non_null(strstr(warning->message, "node 1 as joint 2"));
     assert_string_equal(warning->where, "/skins/0/joints/2");
     peltt_kit_destroy(&kit);
@@ -200,7 +200,7 @@ static void skeleton_that_is_no_common_root_is_warned_about(void **state)
     const pelt_asset_data *data = peltt_kit_asset(&kit);
     assert_int_equal(data->skins[2].skeleton, data->node_from_file[2]);
     assert_int_equal(kit.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&kit.log, "skin 2: skeleton: node 2 is not a common root");
+    const pelt_error *warning = peltt_warnings_find(&kit.log, "skin 2: skeleton: node 2 is not a common root");
     assert_string_equal(warning->where, "/skins/2/skeleton");
     peltt_kit_destroy(&kit);
 }
@@ -214,7 +214,7 @@ static void joints_in_several_trees_are_warned_about(void **state)
     peltt_kit_skin(&kit, LIST(2, 0, 1));
     peltt_kit_asset(&kit);
     assert_int_equal(kit.log.count, 1);
-    peltt_log_find(&kit.log, "skin 0: joints: joint 2 and joint 0 have no common root");
+    peltt_warnings_find(&kit.log, "skin 0: joints: joint 2 and joint 0 have no common root");
     peltt_kit_destroy(&kit);
 }
 
@@ -233,7 +233,7 @@ static void joints_outside_the_scene_are_warned_about_where_used(void **state)
     kit.nodes[3].skin = unused;
     peltt_kit_asset(&kit);
     assert_int_equal(kit.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&kit.log, "skin 0: 2 of 2 joints are not in the scene");
+    const pelt_error *warning = peltt_warnings_find(&kit.log, "skin 0: 2 of 2 joints are not in the scene");
     assert_non_null(strstr(warning->message, "joint 0 (node 1)"));
     peltt_kit_destroy(&kit);
 }

@@ -17,7 +17,7 @@ enum {
 // One primitive's sets and the result.
 typedef struct fixture {
     peltt_alloc memory;
-    peltt_log log;
+    peltt_warnings log;
     pelt_builder *builder;
     uint16_t joints[SET_CAPACITY][VERTEX_CAPACITY * 4];
     float weights[SET_CAPACITY][VERTEX_CAPACITY * 4];
@@ -32,7 +32,7 @@ static fixture fix;
 static void init(uint32_t vertex_count, uint32_t set_count)
 {
     memset(&fix, 0, sizeof fix);
-    pelt_builder_options options = {peltt_alloc_make(&fix.memory), peltt_log_make(&fix.log), 0};
+    pelt_builder_options options = {peltt_alloc_make(&fix.memory), peltt_warnings_make(&fix.log), 0};
     assert_int_equal(pelt_builder_create(&options, &fix.builder), PELT_OK);
     for (uint32_t s = 0; s < set_count; s++) {
         fix.sets[s] = (pelt_influence_set){fix.joints[s], fix.weights[s]};
@@ -202,7 +202,7 @@ static void sums_are_made_one_with_one_warning(void **state)
     assert_int_equal(report->worst_sum_vertex, 5);
     assert_true(report->worst_sum_error == 1.0f);
     assert_int_equal(fix.log.count, 1);
-    const pelt_error *warning = peltt_log_find(
+    const pelt_error *warning = peltt_warnings_find(
         &fix.log, "mesh 0, primitive 0: WEIGHTS_0: 4 vertices' weights do not sum to one (vertex 5 is off most, by 1)");
     assert_string_equal(warning->where, "/meshes/0/primitives/0/attributes/WEIGHTS_0");
     assert_true(warning->mesh == 0 && warning->primitive == 0 && warning->vertex == 5);
@@ -220,7 +220,7 @@ static void sums_within_2e7_per_weight_are_not_counted(void **state)
     cleaned();
     assert_int_equal(fix.primitive.influences.normalized_count, 2);
     assert_int_equal(fix.primitive.influences.worst_sum_vertex, 2); // the largest, though of four weights
-    const pelt_error *warning = peltt_log_find(&fix.log, "2 vertices' weights");
+    const pelt_error *warning = peltt_warnings_find(&fix.log, "2 vertices' weights");
     assert_int_equal(warning->vertex, 1); // the largest of those that count
     done();
 }
@@ -257,7 +257,7 @@ static void vertices_without_weight_follow_their_first_joint(void **state)
         assert_int_equal(fix.primitive.influences.unweighted_count, count);
         assert_int_equal(fix.primitive.influences.normalized_count, 0); // a kind of its own
         assert_int_equal(fix.log.count, 1);
-        const pelt_error *warning = peltt_log_find(&fix.log, "mesh 0, primitive 0: WEIGHTS_0: ");
+        const pelt_error *warning = peltt_warnings_find(&fix.log, "mesh 0, primitive 0: WEIGHTS_0: ");
         assert_non_null(strstr(warning->message, "vertex 2"));
         assert_non_null(strstr(warning->message, "first listed joint"));
         assert_non_null(strstr(warning->message, count == 1 ? "no weight" : "2 vertices"));
@@ -298,7 +298,7 @@ static void joints_listed_twice_are_merged_with_one_warning(void **state)
     assert_int_equal(fix.primitive.influences.merged_count, 3);
     assert_int_equal(fix.log.count, 1);
     const pelt_error *warning =
-        peltt_log_find(&fix.log, "mesh 3, primitive 1: JOINTS_0: 3 vertices list a joint twice");
+        peltt_warnings_find(&fix.log, "mesh 3, primitive 1: JOINTS_0: 3 vertices list a joint twice");
     assert_non_null(strstr(warning->message, "vertex 1"));
     assert_true(warning->mesh == 3 && warning->primitive == 1 && warning->vertex == 1 && warning->joint == 2);
     assert_string_equal(warning->where, "/meshes/3/primitives/1/attributes/JOINTS_0");
@@ -356,7 +356,7 @@ static void unweighted_joints_out_of_range_are_ignored_with_one_warning(void **s
     assert_int_equal(fix.primitive.joint_bound, 2);
     assert_int_equal(fix.primitive.influences.ignored_joint_count, 3);
     assert_int_equal(fix.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&fix.log, "JOINTS_1: 3 listed joints");
+    const pelt_error *warning = peltt_warnings_find(&fix.log, "JOINTS_1: 3 listed joints");
     assert_non_null(strstr(warning->message, "vertex 4 is the first, with joint 200"));
     assert_true(warning->vertex == 4 && warning->joint == 200);
     done();
@@ -382,8 +382,9 @@ static void wrong_weights_are_refused(void **state)
     static const char *const texts[] = {"-0.25", "NaN", "infinity", "-infinity", "-1.4", "NaN"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         for (uint32_t set = 0; set < 3; set++) {
-            init(3, set == 2 ? 2 : 1); // the short path, then the long one, then a second set
-            for (uint32_t v = 0; v < 3; v++) {
+            init(40, set == 2 ? 2 : 1); // in a full block, then alone, then in a second set
+            fix.job.vertex_count = set == 1 ? 3 : 40;
+            for (uint32_t v = 0; v < 40; v++) {
                 VERTEX(0, v, 0, 1, 2, 3, 0.25f, 0.25f, 0.25f, 0.25f);
             }
             if (set == 1) {
@@ -427,7 +428,7 @@ static void reduction_keeps_the_largest_in_order(void **state)
     assert_int_equal(fix.primitive.influences.reduced_count, 2);
     assert_true(fabs((double)fix.primitive.influences.worst_reduced_weight - 0.25) < 1e-6);
     assert_int_equal(fix.log.count, 1);
-    const pelt_error *warning = peltt_log_find(&fix.log, "2 vertices lost influences to the limit of 4");
+    const pelt_error *warning = peltt_warnings_find(&fix.log, "2 vertices lost influences to the limit of 4");
     assert_non_null(strstr(warning->message, "0.25"));
     done();
 }
@@ -506,6 +507,38 @@ static uint32_t reference(uint32_t vertex, uint16_t *joints, double *weights)
         weights[i] /= sum;
     }
     return count;
+}
+
+// A block of vertices is cleaned at once: the odd ones in it must not disturb the others, nor be noted with them.
+static void odd_vertices_among_plain_ones(void **state)
+{
+    (void)state;
+    init(VERTEX_CAPACITY, 1);
+    fix.job.joint_limit = 6;
+    for (uint32_t v = 0; v < VERTEX_CAPACITY; v++) {
+        VERTEX(0, v, 0, 1, 2, 0, 0.5f, 0.25f, 0.25f, 0);
+    }
+    VERTEX(0, 3, 5, 0, 0, 0, 0, 0, 0, 0);
+    VERTEX(0, 7, 1, 1, 3, 0, 0.25f, 0.25f, 0.5f, 0);
+    VERTEX(0, 31, 9, 4, 0, 0, 0, 1, 0, 0);
+    VERTEX(0, 32, 1, 2, 3, 4, 1, 1e-9f, 0, 0.5f);
+    VERTEX(0, 40, 4, 3, 0, 0, 3e38f, 1e-20f, 0, 0); // joint 3 vanishes
+    assert_int_equal(cleaned()->influence_count, 3);
+    EXPECT(2, 3, JOINTS(0, 1, 2), WEIGHTS(0.5, 0.25, 0.25));
+    EXPECT(3, 1, JOINTS(5), WEIGHTS(1));
+    EXPECT(7, 2, JOINTS(1, 3), WEIGHTS(0.5, 0.5));
+    EXPECT(31, 1, JOINTS(4), WEIGHTS(1));
+    EXPECT(32, 3, JOINTS(1, 2, 4), WEIGHTS(2.0 / 3, 0, 1.0 / 3));
+    EXPECT(40, 1, JOINTS(4), WEIGHTS(1));
+    EXPECT(63, 3, JOINTS(0, 1, 2), WEIGHTS(0.5, 0.25, 0.25));
+    const pelt_influence_report *report = &fix.primitive.influences;
+    assert_int_equal(report->unweighted_count, 1);
+    assert_int_equal(report->merged_count, 1);
+    assert_int_equal(report->ignored_joint_count, 1);
+    assert_int_equal(report->normalized_count, 2);
+    assert_int_equal(fix.primitive.joint_bound, 6);
+    assert_int_equal(fix.log.count, 4);
+    done();
 }
 
 static void random_vertices_agree_with_the_reference(void **state)
@@ -597,6 +630,7 @@ int main(void)
         cmocka_unit_test(reduction_keeps_the_largest_in_order),
         cmocka_unit_test(reduction_to_one_influence),
         cmocka_unit_test(weights_of_extreme_size_are_normalised),
+        cmocka_unit_test(odd_vertices_among_plain_ones),
         cmocka_unit_test(random_vertices_agree_with_the_reference),
         cmocka_unit_test(both_paths_give_the_same_weights),
     };
