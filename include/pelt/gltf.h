@@ -12,7 +12,7 @@ extern "C" {
 // Every limit: 0 = the default. Passing one is PELT_ERROR_LIMIT, and the error names the option.
 typedef struct pelt_gltf_limits {
     uint64_t file_size;  // bytes of the file and of each buffer; 0 = 4 GiB
-    uint32_t json_depth; // nesting of arrays and objects; 0 = 256
+    uint32_t json_depth; // nesting of arrays and objects, at most 2,047; 0 = 256
     uint64_t vertices;   // of one primitive; 0 = 100,000,000
     uint32_t joints;     // of one skin; 0 = 65,536
     uint64_t memory;     // bytes the asset and the decoded buffers may take; 0 = 8 GiB
@@ -87,8 +87,8 @@ typedef struct pelt_gltf_posed {
     uint32_t primitive_count; // all primitives of all instances, in order
     const pelt_gltf_posed_primitive *primitives;
     const char *generator; // for asset.generator; NULL = Pelt and its version
-    // NULL: one .glb into json; else .gltf into json and its buffer, under this URI, into buffer. What cannot stand in a
-    // URI is percent-encoded; escapes that are there stay.
+    // NULL: one .glb into json; else .gltf into json and its buffer, under this URI, into buffer. What cannot stand in
+    // a URI is percent-encoded; escapes that are there stay.
     const char *buffer_uri;
     pelt_gltf_sink json;
     pelt_gltf_sink buffer;

@@ -3,7 +3,7 @@
 #include "gltf_internal.h"
 
 enum {
-    HIGHEST_JSON_DEPTH = 2048 // the parser's own
+    HIGHEST_JSON_DEPTH = 2047 // the parser's own, less the array around the guarded text
 };
 
 pelt_gltf_options pelti_gltf_resolve_options(const pelt_gltf_options *options)

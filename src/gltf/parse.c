@@ -83,7 +83,7 @@ static pelt_result fail_parse(const json_error_t *failure, uint64_t file_offset,
     gltf_path where = pelti_gltf_path("byte %llu", offset);
     if (code == json_error_stack_overflow) {
         pelti_fail(error, PELT_ERROR_LIMIT, where.text, "the JSON nests deeper than the parser can follow");
-        pelti_hint(error, "--max-json-depth cannot be raised over 2048");
+        pelti_hint(error, "--max-json-depth cannot be raised over 2047");
         return PELT_ERROR_LIMIT;
     }
     return pelti_fail(error, PELT_ERROR_INVALID, where.text, "the JSON %s: %s (line %d, column %d, byte offset %llu)",
@@ -97,19 +97,73 @@ static json_t *load(const uint8_t *text, uint64_t size, json_error_t *failure)
     return json_loadb((const char *)text, (size_t)size, JSON_ALLOW_NUL, failure);
 }
 
-static pelt_result load_with_huge_integers(pelt_gltf *gltf, const uint8_t *text, uint64_t size, uint64_t file_offset,
-                                           pelt_error *error)
+// Bytes of the longest string or number as it stands in the text, quotes included.
+static uint64_t longest_token(const uint8_t *text, uint64_t size)
 {
-    uint8_t *copy = pelti_allocate(&gltf->options.allocator, size, 1);
+    uint64_t longest = 0;
+    uint64_t run = 0;
+    for (uint64_t i = 0; i < size; i++) {
+        if (text[i] == '"') {
+            uint64_t end = pelti_gltf_string_end(text, size, i + 1);
+            run = end - i + 1;
+            longest = run > longest ? run : longest;
+            i = end;
+            run = 0;
+        } else {
+            run = isalnum(text[i]) || text[i] == '+' || text[i] == '-' || text[i] == '.' ? run + 1 : 0;
+            longest = run > longest ? run : longest;
+        }
+    }
+    return longest;
+}
+
+// Parses ["xxx...", TEXT]. When memory runs out while jansson 2.14 lengthens its token buffer, it drops the byte at
+// hand and goes on, so a key or a number could change in silence. The string in front is as long as the longest token:
+// the buffer grows there and nowhere else, and the string's own length tells whether it did. NULL on any failure.
+static json_t *load_guarded(pelt_gltf *gltf, const uint8_t *text, uint64_t size)
+{
+    uint64_t guard = longest_token(text, size);
+    uint64_t prefix = guard + 4;
+    uint64_t total = prefix + size + 1;
+    uint8_t *copy = pelti_allocate(&gltf->options.allocator, total, 1);
+    if (!copy) {
+        return NULL;
+    }
+    memset(copy, 'x', (size_t)prefix);
+    memcpy(copy, "[\"", 2);
+    memcpy(copy + prefix - 2, "\",", 2);
+    memcpy(copy + prefix, text, (size_t)size);
+    copy[total - 1] = ']';
+    rewrite_huge_integers(copy + prefix, size);
+    json_error_t failure;
+    json_t *pair = load(copy, total, &failure);
+    pelti_release(&gltf->options.allocator, copy, total, 1);
+    json_t *root = NULL;
+    if (json_array_size(pair) == 2 && json_string_length(json_array_get(pair, 0)) == guard) {
+        root = json_incref(json_array_get(pair, 1));
+    }
+    json_decref(pair);
+    return root;
+}
+
+// Parses the text as it stands, for a message with the place in the file.
+static pelt_result explain(pelt_gltf *gltf, const uint8_t *text, uint64_t size, uint64_t file_offset, pelt_error *error)
+{
+    uint8_t *copy = pelti_allocate(&gltf->options.allocator, size ? size : 1, 1);
     if (!copy) {
         return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory while parsing the JSON");
     }
     memcpy(copy, text, (size_t)size);
     rewrite_huge_integers(copy, size);
     json_error_t failure;
-    gltf->root = load(copy, size, &failure);
-    pelti_release(&gltf->options.allocator, copy, size, 1);
-    return gltf->root ? PELT_OK : fail_parse(&failure, file_offset, error);
+    json_t *root = load(copy, size, &failure);
+    pelti_release(&gltf->options.allocator, copy, size ? size : 1, 1);
+    if (root) {
+        // It does parse, so what failed before was memory.
+        json_decref(root);
+        return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory while parsing the JSON");
+    }
+    return fail_parse(&failure, file_offset, error);
 }
 
 static pelt_result load_tree(pelt_gltf *gltf, const uint8_t *text, uint64_t size, uint64_t file_offset,
@@ -120,20 +174,9 @@ static pelt_result load_tree(pelt_gltf *gltf, const uint8_t *text, uint64_t size
     if (result) {
         return result;
     }
-    json_error_t failure;
-    gltf->root = load(shortened.data, shortened.size, &failure);
-    if (!gltf->root && shortened.data != text) {
-        // Once more, for offsets that are those of the file.
-        pelti_gltf_release_file(&gltf->options.allocator, &shortened);
-        gltf->root = load(text, size, &failure);
-    }
+    gltf->root = load_guarded(gltf, shortened.data, shortened.size);
     pelti_gltf_release_file(&gltf->options.allocator, &shortened);
-    if (gltf->root) {
-        return PELT_OK;
-    }
-    return json_error_code(&failure) == json_error_numeric_overflow
-               ? load_with_huge_integers(gltf, text, size, file_offset, error)
-               : fail_parse(&failure, file_offset, error);
+    return gltf->root ? PELT_OK : explain(gltf, text, size, file_offset, error);
 }
 
 // "major.minor", digits only; false otherwise.
@@ -201,7 +244,7 @@ pelt_result pelti_gltf_parse(pelt_gltf *gltf, const gltf_bytes *json, pelt_error
     if (shape.depth > gltf->options.limits.json_depth) {
         pelti_fail(error, PELT_ERROR_LIMIT, "", "the JSON nests %u levels deep, over the limit of %u", shape.depth,
                    gltf->options.limits.json_depth);
-        pelti_hint(error, "raise the limit with --max-json-depth (at most 2048)");
+        pelti_hint(error, "raise the limit with --max-json-depth (at most 2047)");
         return PELT_ERROR_LIMIT;
     }
     if (shape.cost > gltf->options.limits.memory) {

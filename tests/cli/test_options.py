@@ -112,7 +112,7 @@ def test_numbers_out_of_range(ctx):
         ("inspect f.glb --max-file-size 1KB", "K, M and G"),
         ("inspect f.glb --max-file-size K", "--max-file-size"),
         ("inspect f.glb --max-joints 65537", "65,536"),
-        ("inspect f.glb --max-json-depth 2049", "2,048"),
+        ("inspect f.glb --max-json-depth 2048", "2,047"),
         ("inspect f.glb --max-influences 0", "--max-influences"),
         ("bounds f.glb --fps 0", "--fps takes a number"),
         ("bounds f.glb --fps nan", "--fps takes a number"),

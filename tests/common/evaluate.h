@@ -9,7 +9,7 @@ typedef struct peltt_evaluation {
     pelt_result result;
     pelt_error error;
     uint32_t instance_count;
-    double checksum;      // of all positions of all poses: equal runs give equal sums
+    double checksum;       // of all positions of all poses: equal runs give equal sums
     const char *violation; // NULL, or which promise of the library did not hold
 } peltt_evaluation;
 

@@ -101,14 +101,15 @@ def _():
     return problems
 
 
-@test('no file is over 800 lines and no line over 120 characters')
+@test('no file is over 800 lines, no line of C over 120 characters')
 def _():
     problems = []
     for name in tracked('.c', '.h', '.py', '.sh', '.mjs', '.comp', '.glsl'):
         lines = text(name).split('\n')
         if len(lines) > 800:
             problems.append('%s has %d lines' % (name, len(lines)))
-        problems += ['%s:%d' % (name, i + 1) for i, line in enumerate(lines) if len(line) > 120]
+        widest = 120 if name.endswith(('.c', '.h', '.comp', '.glsl')) else 140
+        problems += ['%s:%d' % (name, i + 1) for i, line in enumerate(lines) if len(line) > widest]
     return problems
 
 

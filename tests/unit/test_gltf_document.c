@@ -334,7 +334,12 @@ static void nesting_beyond_the_parser_is_a_limit(void **state)
     pelt_error error;
     pelt_gltf_options options = {.limits = {.json_depth = UINT32_MAX}};
     open_text(text, &options, &error);
-    peltt_assert_error(&error, PELT_ERROR_LIMIT, "2048", "--max-json-depth");
+    peltt_assert_error(&error, PELT_ERROR_LIMIT, "2047", "--max-json-depth");
+    // The root object and 2,046 arrays are the deepest that can be read.
+    memset(text + used + 2046, ']', 2046);
+    memcpy(text + used + 2 * 2046, "}", 2);
+    open_text(text, &options, &error);
+    assert_int_equal(error.code, PELT_OK);
     free(text);
 }
 
