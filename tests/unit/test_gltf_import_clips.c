@@ -3,6 +3,7 @@
 #include "peltt_import.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -74,20 +75,17 @@ static peltt_file *clips(void)
 static void only_used_samplers_are_kept_once(void **state)
 {
     (void)state;
+    static const char channels[] =
+        CHANNEL(3, 0, "translation") "," CHANNEL(1, 1, "rotation") "," CHANNEL(3, 1, "scale");
+    static const char samplers[] =
+        SAMPLER(77, 88, "") "," SAMPLER(1, 3, ",'interpolation':'STEP'") "," SAMPLER(1, 2, "") "," SAMPLER(1, 2, "");
+    char json[8192];
+    snprintf(json, sizeof json,
+             NODES "'animations':[{'name':'walk','channels':[%s],'samplers':[%s]},"
+                   "{'name':'walk','channels':[],'samplers':[]},{}]",
+             channels, samplers);
     peltt_import import;
-    peltt_import_run(
-        &import, clips(), NULL,
-        NODES
-        "'animations':[{'name':'walk','channels':[" CHANNEL(3, 0, "translation") "," CHANNEL(1, 1, "rotation") "," CHANNEL(
-            3, 1,
-            "scale") "],'samplers':[" SAMPLER(77, 88,
-                                              "") "," SAMPLER(1, 3,
-                                                              ",'interpolation':'STEP'") "," SAMPLER(1, 2,
-                                                                                                     "") "," SAMPLER(1,
-                                                                                                                     2,
-                                                                                                                     "") "]},{'name':'walk',"
-                                                                                                                         "'channels':[],"
-                                                                                                                         "'samplers':[]},{}]");
+    peltt_import_run(&import, clips(), NULL, json);
     assert_int_equal(import.result, PELT_OK);
     assert_int_equal(import.log_count, 0);
     assert_int_equal(import.data->clip_count, 3);
