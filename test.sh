@@ -80,9 +80,10 @@ asan-gcc gcc g++ address,undefined RelWithDebInfo
 asan-clang clang clang++ address,undefined RelWithDebInfo
 END
     if configuration tsan gcc g++ thread RelWithDebInfo; then
-        for suite in base palette skin; do
+        for suite in pool palette sharing skin_job skin_mesh; do
             tap_run "tsan/test_$suite" env CMOCKA_MESSAGE_OUTPUT=TAP "$work/tsan/tests/test_$suite"
         done
+        tap_run tsan/cli "$python" "$root/tests/cli/run.py" "$work/tsan/cli/pelt" "$work/tsan/cli-scratch" -k thread
     else
         tap_broken "build tsan"
     fi

@@ -9,7 +9,9 @@ function(pelt_compile_options target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(PELT_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    # Assertions belong to what a sanitizer build looks for, whatever the build type.
+    target_compile_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+      -UNDEBUG)
     target_link_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE})
   endif()
 endfunction()

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 SOURCE, BUILD = sys.argv[1], sys.argv[2]
 RESULTS = []
@@ -126,6 +127,23 @@ def _():
     return sorted({line.split(':')[0] for line in run.stderr.split('\n') if ': error:' in line})
 
 
+@test('test.sh counts passed, failed and skipped tests as TAP means them')
+def _():
+    # What a suite prints and its exit status -> passed, failed, skipped. cmocka skips with "not ok".
+    suites = {'printf "ok 1 - a\\nnot ok 2 # SKIP b\\nok 3 - c # skip no d\\n"': (1, 0, 2),
+              'printf "not ok 1 - a\\nok 2 - b\\n"; exit 1': (1, 1, 0), 'echo ok 1 - a; exit 3': (1, 1, 0),
+              'echo "not ok 1 # SKIP all of it"': (0, 0, 1), 'true': (0, 1, 0)}
+    problems = []
+    for suite, counts in suites.items():
+        script = 'say() { :; }; . "$1"; logs=$(mktemp -d); tap_start "$logs"; tap_run suite sh -c "$2"; rm -r "$logs"; tap_finish'
+        run = subprocess.run(['sh', '-c', script, 'sh', os.path.join(SOURCE, 'scripts', 'tap.sh'), suite],
+                             capture_output=True, text=True)
+        wanted = '%d passed, %d failed, %d skipped' % counts
+        if run.stdout.split('\n')[-2:-1] != [wanted] or run.returncode != (1 if counts[1] else 0):
+            problems.append('%s: not %s but %s' % (suite, wanted, run.stdout.strip().split('\n')[-1]))
+    return problems
+
+
 @test('nothing is left to do later')
 def _():
     pattern = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX)\b')
@@ -151,6 +169,48 @@ def _():
     verbs = [v for v in ('inspect', 'pose', 'bounds', 'gen') if v not in out]
     readme = text('README.md')
     return verbs + [v for v in ('inspect', 'pose', 'bounds', 'gen') if 'pelt %s' % v not in readme]
+
+
+@test('the examples of the README work as they stand')
+def _():
+    examples = re.findall(r'^\| [a-z]+ \| `pelt ([^`]+)`', text('README.md'), re.M)
+    pelt = os.path.join(BUILD, 'cli', 'pelt')
+    problems = [] if len(examples) >= 4 else ['only %d examples found' % len(examples)]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([pelt, 'gen', 'worm', '-o', 'fox.glb'], cwd=folder, check=True, capture_output=True)
+        path = os.path.join(folder, 'fox.glb')
+        data = open(path, 'rb').read().replace(b'"wriggle"', b'"Run"    ')
+        open(path, 'wb').write(data)
+        for example in examples:
+            run = subprocess.run([pelt] + example.split(), cwd=folder, capture_output=True, text=True)
+            problems += [] if run.returncode == 0 else ['pelt %s: %s' % (example, run.stderr)]
+    return problems
+
+
+@test('demo.sh takes files of any name')
+def _():
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        # The script itself, beside a build that is there already.
+        os.makedirs(os.path.join(folder, 'scripts'))
+        os.makedirs(os.path.join(folder, 'build', 'demo', 'cli'))
+        os.symlink(os.path.join(BUILD, 'cli', 'pelt'), os.path.join(folder, 'build', 'demo', 'cli', 'pelt'))
+        with open(os.path.join(folder, 'scripts', 'common.sh'), 'w') as f:
+            f.write(text('scripts/common.sh') + '\nneed_packages() { :; }\nbuild() { :; }\n')
+        with open(os.path.join(folder, 'demo.sh'), 'w') as f:
+            f.write(text('demo.sh'))
+        names = ['plain.glb', '-dash.glb', '--json.glb', 'two words.glb', "it's.glb", '$HOME;*.glb', 'new\nline.glb', '#0.glb']
+        subprocess.run([os.path.join(BUILD, 'cli', 'pelt'), 'gen', 'worm', '-o', names[0]], cwd=folder, check=True,
+                       capture_output=True)
+        model = open(os.path.join(folder, names[0]), 'rb').read()
+        for name in names:
+            open(os.path.join(folder, name), 'wb').write(model)
+            run = subprocess.run(['sh', './demo.sh', name], cwd=folder, capture_output=True, text=True)
+            problems += [] if run.returncode == 0 else ['%r: %s' % (name, run.stderr)]
+        for name in ('missing.glb', 'scripts', ''):
+            run = subprocess.run(['sh', './demo.sh', name], cwd=folder, capture_output=True, text=True)
+            problems += [] if run.returncode == 1 and 'demo.sh: ' in run.stderr else ['%r: exit %d' % (name, run.returncode)]
+    return problems
 
 
 @test('the man page is made from the option table and reads cleanly')

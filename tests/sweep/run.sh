@@ -1,25 +1,11 @@
 #!/bin/sh
-# Runs the sweep program over small files, two at a time. Prints TAP.
+# Runs the sweep program over small files, two at a time, the largest first. Prints TAP.
 # usage: run.sh BUILD STRIDE FOLDER...      STRIDE: 1 = every length, see sweep.c
 build=$1
 stride=$2
 shift 2
-scratch=$build/sweep-scratch
-rm -rf "$scratch"
-mkdir -p "$scratch"
 for folder in "$@"; do
-    [ -d "$folder" ] && find "$folder" -maxdepth 1 \( -name '*.gltf' -o -name '*.glb' \)
-done | sort >"$scratch/files"
-awk 'NR % 2 == 0' "$scratch/files" >"$scratch/even"
-awk 'NR % 2 == 1' "$scratch/files" >"$scratch/odd"
-for half in even odd; do
-    tr '\n' '\0' <"$scratch/$half" | xargs -0 -r "$build/tests/sweep" "--stride=$stride" >"$scratch/$half.tap" 2>&1 &
-    eval "$half=$!"
-done
-# shellcheck disable=SC2154
-wait "$even"
-status=$?
-wait "$odd"
-odd_status=$?
-cat "$scratch/even.tap" "$scratch/odd.tap"
-[ "$status" -eq 0 ] && [ "$odd_status" -eq 0 ]
+    [ -d "$folder" ] || continue
+    find "$folder" -maxdepth 1 \( -name '*.gltf' -o -name '*.glb' -o -name '*.pelt' \) -printf '%s %p\n'
+done | sort -rn | cut -d' ' -f2- | tr '\n' '\0' |
+    xargs -0 -r -n 1 -P 2 "$build/tests/sweep" "--stride=$stride" 2>&1
