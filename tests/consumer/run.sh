@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs Pelt (static from an existing build, and shared), builds the README's C program against each through CMake and
-# pkg-config, runs it, and looks at what the shared libraries export and need. Prints TAP.
+# pkg-config, and with the sources as a subfolder, runs it, and looks at what the shared libraries export and need. Prints TAP.
 # usage: run.sh SOURCE BUILD SCRATCH
 set -u
 source=$1
@@ -31,10 +31,16 @@ consume_cmake() {
         -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/cmake-$1" && runs "$1" "$scratch/cmake-$1/consumer"
 }
 
+consume_source() {
+    cmake -S "$source/tests/consumer/cmake" -B "$scratch/source" -G Ninja -DCONSUMER_PELT="$source" \
+        -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/source" --target consumer &&
+        "$scratch/source/consumer" "$scratch/worm.glb" | grep -E 'min .* max ' && [ ! -e "$scratch/source/pelt/cli" ]
+}
+
 consume_pkgconfig() {
-    flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$scratch/$1" -name pelt.pc)") pkg-config --define-prefix --cflags --libs pelt-import) &&
-        # shellcheck disable=SC2086
-        gcc -std=c17 -Wall -Wextra -Werror "$scratch/program.c" -o "$scratch/pkgconfig-$1" $flags &&
+    # eval, since pkg-config quotes blanks in paths for a shell.
+    flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$scratch/$1" -name pelt.pc)") pkg-config --cflags --libs pelt-import) &&
+        eval "gcc -std=c17 -Wall -Wextra -Werror \"\$scratch/program.c\" -o \"\$scratch/pkgconfig-$1\" $flags" &&
         runs "$1" "$scratch/pkgconfig-$1"
 }
 
@@ -43,19 +49,37 @@ runs() {
     LD_LIBRARY_PATH=$(dirname "$(find "$scratch/$1" -name 'libpelt.*' | head -n 1)") "$2" "$scratch/worm.glb" | grep -E 'min .* max '
 }
 
+# A triangle from (0, 0, 0) to (1, 1, 0) on a node that stands at x = 5, and a scene without meshes.
+takes_any_scene() {
+    cat >"$scratch/rigid.gltf" <<END
+{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0, "translation": [5, 0, 0]}],
+ "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+ "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}],
+ "bufferViews": [{"buffer": 0, "byteLength": 36}], "buffers": [{"byteLength": 36,
+ "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}]}
+END
+    echo '{"asset": {"version": "2.0"}}' >"$scratch/empty.gltf"
+    out=$("$scratch/pkgconfig-static" "$scratch/rigid.gltf") || return 1
+    echo "$out"
+    [ "$out" = "min 5 0 0 max 6 1 0" ] || return 1
+    "$scratch/pkgconfig-static" "$scratch/empty.gltf"
+    [ $? -eq 1 ]
+}
+
 # Symbols of a shared library that do not begin with pelt_ (none may), then those of an archive that begin with neither
 # pelt_ nor the internal pelti_.
 foreign_symbols() {
-    for library in $(find "$scratch/shared" -name 'libpelt*.so'); do
-        nm -D --defined-only "$library" | awk '$2 ~ /^[A-TV-Z]$/ { print $3 }' | grep -v '^pelt_' | grep -vE '^_(init|fini)$'
-    done
-    for library in $(find "$scratch/static" -name 'libpelt*.a'); do
-        nm -g --defined-only "$library" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -vE '^pelti?_'
-    done
+    find "$scratch/shared" -name 'libpelt*.so' -exec nm -D --defined-only {} \; | awk '$2 ~ /^[A-TV-Z]$/ { print $3 }' |
+        grep -v '^pelt_' | grep -vE '^_(init|fini)$'
+    find "$scratch/static" -name 'libpelt*.a' -exec nm -g --defined-only {} \; 2>/dev/null | awk 'NF == 3 { print $3 }' |
+        grep -vE '^pelti?_'
 }
 
 exports_are_ours() {
     [ -n "$(find "$scratch/shared" -name 'libpelt.so')" ] && [ -n "$(find "$scratch/static" -name 'libpelt.a')" ] || return 1
+    # A look that finds nothing at all has failed, not passed.
+    find "$scratch/shared" -name 'libpelt.so' -exec nm -D --defined-only {} \; | grep -q ' T pelt_skin_evaluate$' || return 1
+    find "$scratch/static" -name 'libpelt.a' -exec nm -g --defined-only {} \; | grep -q ' T pelt_skin_evaluate$' || return 1
     found=$(foreign_symbols)
     echo "$found"
     [ -z "$found" ]
@@ -78,6 +102,8 @@ for kind in static shared; do
     check "a CMake project uses the $kind install" consume_cmake $kind
     check "a pkg-config project uses the $kind install" consume_pkgconfig $kind
 done
+check "the README's program takes a mesh without a skin, and a scene without meshes" takes_any_scene
+check "a CMake project takes in the sources, without command, tests and benchmarks" consume_source
 check "exported symbols begin with pelt_" exports_are_ours
 check "the runtime library needs the C library only" runtime_needs_libc_only
 check "the man page is installed" test -s "$scratch/static/share/man/man1/pelt.1"
