@@ -61,9 +61,10 @@ static void rewrite_huge_integers(uint8_t *text, uint64_t size)
                 end++;
             }
             bool integer = end == size || (text[end] != '.' && text[end] != 'e' && text[end] != 'E');
-            bool starts =
-                i == 0 || (text[i - 1] != '.' && text[i - 1] != 'e' && text[i - 1] != 'E' && text[i - 1] != '+');
+            // Digits of a fraction or an exponent are not an integer, however many they are.
             bool negative = i > 0 && text[i - 1] == '-';
+            uint64_t start = i - negative;
+            bool starts = start == 0 || !strchr(".eE+", text[start - 1]);
             if (integer && starts && is_over_int64(text + i, end - i, negative)) {
                 memcpy(text + end - 4, "e+04", 4);
             }
@@ -119,9 +120,11 @@ static uint64_t longest_token(const uint8_t *text, uint64_t size)
 
 // Parses ["xxx...", TEXT]. When memory runs out while jansson 2.14 lengthens its token buffer, it drops the byte at
 // hand and goes on, so a key or a number could change in silence. The string in front is as long as the longest token:
-// the buffer grows there and nowhere else, and the string's own length tells whether it did. NULL on any failure.
-static json_t *load_guarded(pelt_gltf *gltf, const uint8_t *text, uint64_t size)
+// the buffer grows there and nowhere else, and the string's own length tells whether it did. NULL on any failure;
+// *ends_early then tells whether all of TEXT was fine as far as it went.
+static json_t *load_guarded(pelt_gltf *gltf, const uint8_t *text, uint64_t size, bool *ends_early)
 {
+    *ends_early = false;
     uint64_t guard = longest_token(text, size);
     uint64_t prefix = guard + 4;
     uint64_t total = prefix + size + 1;
@@ -138,12 +141,29 @@ static json_t *load_guarded(pelt_gltf *gltf, const uint8_t *text, uint64_t size)
     json_error_t failure;
     json_t *pair = load(copy, total, &failure);
     pelti_release(&gltf->options.allocator, copy, total, 1);
+    *ends_early = !pair && failure.text[0] != '\0' && failure.position >= 0 && (uint64_t)failure.position >= total;
     json_t *root = NULL;
     if (json_array_size(pair) == 2 && json_string_length(json_array_get(pair, 0)) == guard) {
         root = json_incref(json_array_get(pair, 1));
     }
     json_decref(pair);
     return root;
+}
+
+static pelt_result fail_early_end(const uint8_t *text, uint64_t size, uint64_t file_offset, pelt_error *error)
+{
+    unsigned long long line = 1;
+    uint64_t line_start = 0;
+    for (uint64_t i = 0; i < size; i++) {
+        if (text[i] == '\n') {
+            line++;
+            line_start = i + 1;
+        }
+    }
+    unsigned long long offset = file_offset + size;
+    return pelti_fail(error, PELT_ERROR_INVALID, pelti_gltf_path("byte %llu", offset).text,
+                      "the JSON ends early (line %llu, column %llu, byte offset %llu)", line,
+                      (unsigned long long)(size - line_start), offset);
 }
 
 // Parses the text as it stands, for a message with the place in the file.
@@ -174,9 +194,13 @@ static pelt_result load_tree(pelt_gltf *gltf, const uint8_t *text, uint64_t size
     if (result) {
         return result;
     }
-    gltf->root = load_guarded(gltf, shortened.data, shortened.size);
+    bool ends_early = false;
+    gltf->root = load_guarded(gltf, shortened.data, shortened.size, &ends_early);
     pelti_gltf_release_file(&gltf->options.allocator, &shortened);
-    return gltf->root ? PELT_OK : explain(gltf, text, size, file_offset, error);
+    if (gltf->root) {
+        return PELT_OK;
+    }
+    return ends_early ? fail_early_end(text, size, file_offset, error) : explain(gltf, text, size, file_offset, error);
 }
 
 // "major.minor", digits only; false otherwise.

@@ -277,6 +277,11 @@ static void integers_past_64_bits_are_legal_in_extras(void **state)
                                "'18446744073709551615 \\'',1e5,0.18446744073709551615,1e18]}",
                                NULL, NULL),
                      PELT_OK);
+    // Twenty digits of an exponent are no integer; the values are 0, 0 and 0.125.
+    assert_int_equal(open_text("{" ASSET ",'extras':[1e-99999999999999999999,0E+99999999999999999999,"
+                               "1.25e-00000000000000000001]}",
+                               NULL, NULL),
+                     PELT_OK);
     peltt_document document;
     pelt_error error;
     assert_int_equal(peltt_document_open("{" ASSET ",'extras':[18446744073709551615,9223372036854775807,-5]}", NULL, 0,
