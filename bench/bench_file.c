@@ -216,6 +216,43 @@ static uint64_t peak_memory(const char *path, bool pose)
     return (uint64_t)usage.ru_maxrss * 1024;
 }
 
+typedef struct timings {
+    double copy[RUNS];
+    double load[RUNS];
+    double skin[RUNS];
+    double write[RUNS];
+    uint64_t written; // bytes of one output
+} timings;
+
+static bool measure(const char *path, const scene *s, timings *out)
+{
+    for (int run = 0; run < RUNS; run++) {
+        scene loaded = {0};
+        double t0 = now();
+        read_and_copy(path);
+        double t1 = now();
+        bool fine = open_scene(path, &loaded);
+        double t2 = now();
+        close_scene(&loaded);
+        double t3 = now();
+        pose_all(s, 0.1 * run);
+        double t4 = now();
+        out->written = 0;
+        pelt_gltf_posed posed = {.pose = s->pose, .primitive_count = s->primitive_count, .primitives = s->posed};
+        posed.json = (pelt_gltf_sink){discard, &out->written};
+        fine = fine && pelt_gltf_write_posed(s->gltf, s->asset, &posed, NULL) == PELT_OK;
+        double t5 = now();
+        if (!fine) {
+            return false;
+        }
+        out->copy[run] = t1 - t0;
+        out->load[run] = t2 - t1;
+        out->skin[run] = t4 - t3;
+        out->write[run] = t5 - t4;
+    }
+    return true;
+}
+
 int main(int argument_count, char **arguments)
 {
     if (argument_count < 2) {
@@ -223,11 +260,6 @@ int main(int argument_count, char **arguments)
         return 2;
     }
     const char *path = arguments[1];
-    double copy[RUNS];
-    double load[RUNS];
-    double skin[RUNS];
-    double write[RUNS];
-    uint64_t written = 0;
     // Children first, before this process has grown: the larger of the two runs comes second.
     uint64_t load_peak = peak_memory(path, false);
     uint64_t whole_peak = peak_memory(path, true);
@@ -242,36 +274,16 @@ int main(int argument_count, char **arguments)
         parallel = pelt_pool_parallel(pool);
         s.parallel = &parallel;
     }
-    for (int run = 0; run < RUNS; run++) {
-        scene loaded = {0};
-        double t0 = now();
-        read_and_copy(path);
-        double t1 = now();
-        bool fine = open_scene(path, &loaded);
-        double t2 = now();
-        close_scene(&loaded);
-        double t3 = now();
-        pose_all(&s, 0.1 * run);
-        double t4 = now();
-        written = 0;
-        pelt_gltf_posed posed = {.pose = s.pose, .primitive_count = s.primitive_count, .primitives = s.posed};
-        posed.json = (pelt_gltf_sink){discard, &written};
-        fine = fine && pelt_gltf_write_posed(s.gltf, s.asset, &posed, NULL) == PELT_OK;
-        double t5 = now();
-        if (!fine) {
-            return 1;
-        }
-        copy[run] = t1 - t0;
-        load[run] = t2 - t1;
-        skin[run] = t4 - t3;
-        write[run] = t5 - t4;
+    timings t;
+    if (!measure(path, &s, &t)) {
+        return 1;
     }
     printf("{\n  \"schema\": \"pelt/bench-file/1\", \"file\": \"%s\", \"runs\": %d, \"threads\": %u,\n", path, RUNS,
            parallel.worker_count);
-    double copy_time = print_times("read_and_copy", copy, size);
-    double load_time = print_times("load", load, size);
-    print_times("pose_and_skin", skin, s.output_size);
-    print_times("write_glb", write, written);
+    double copy_time = print_times("read_and_copy", t.copy, size);
+    double load_time = print_times("load", t.load, size);
+    print_times("pose_and_skin", t.skin, s.output_size);
+    print_times("write_glb", t.write, t.written);
     printf("  \"load_to_read_and_copy\": %.2f,\n", load_time / copy_time);
     printf("  \"peak_load_bytes\": %llu, \"peak_load_to_file\": %.2f,\n", (unsigned long long)load_peak,
            (double)load_peak / (double)size);

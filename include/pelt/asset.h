@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The imported model: nodes, meshes, skins and clips, frozen after the import. Threads may share it.
+// The imported model: nodes, meshes, skins and clips, frozen after the import. Threads may share it: any thread may
+// read it at any time until it is destroyed.
 #ifndef PELT_ASSET_H
 #define PELT_ASSET_H
 
@@ -44,6 +45,9 @@ typedef enum pelt_component { // the values of glTF's accessor.componentType
     PELT_COMPONENT_U32 = 5125,
     PELT_COMPONENT_F32 = 5126
 } pelt_component;
+
+// Bytes of one component; 0 for what is none of these. Any thread.
+PELT_API uint32_t pelt_component_size(pelt_component component);
 
 // A vertex attribute that skinning does not change (TEXCOORD_n, COLOR_n, _CUSTOM), in the file's own type.
 typedef struct pelt_attribute {
@@ -183,10 +187,10 @@ typedef struct pelt_asset pelt_asset;
 
 // The contents; never NULL; valid until the asset is destroyed. Any thread.
 PELT_API const pelt_asset_data *pelt_asset_get(const pelt_asset *asset);
-// NULL is accepted. No pose may still use it.
+// Releases all of it through the allocator it was made with. NULL is accepted. No pose may still use it.
 PELT_API void pelt_asset_destroy(pelt_asset *asset);
 
-// Influences of one vertex that have a weight. Any thread.
+// Influences of one vertex that have a weight; vertex must be below vertex_count. Any thread.
 PELT_API uint32_t pelt_primitive_vertex_influences(const pelt_primitive *primitive, uint32_t vertex);
 
 #ifdef __cplusplus

@@ -7,13 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(PELT_SHARED) && defined(_WIN32)
-#if defined(PELT_BUILDING)
-#define PELT_API __declspec(dllexport)
-#else
-#define PELT_API __declspec(dllimport)
-#endif
-#elif defined(__GNUC__)
+#if defined(__GNUC__)
 #define PELT_API __attribute__((visibility("default")))
 #else
 #define PELT_API
@@ -44,7 +38,7 @@ typedef enum pelt_result {
 // A stable upper-case name such as "INVALID"; static storage, never NULL. Any thread.
 PELT_API const char *pelt_result_name(pelt_result result);
 
-// The library's version as "major.minor.patch"; static storage. Any thread.
+// The library's version as "major.minor.patch"; static storage; the macros above give that of the header. Any thread.
 PELT_API const char *pelt_version(void);
 
 // What went wrong, or what a warning is about, and where. Texts are NUL-terminated UTF-8, cut on a

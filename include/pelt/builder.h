@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+// A model under construction. One thread per object; no builder may be NULL but in destroy and finish.
 typedef struct pelt_builder pelt_builder;
 
 typedef struct pelt_builder_options {
@@ -18,7 +19,7 @@ typedef struct pelt_builder_options {
     uint64_t memory_limit; // bytes the asset may take; 0 = 8 GiB
 } pelt_builder_options;
 
-// options may be NULL. Errors: MEMORY.
+// options may be NULL. Errors: ARGUMENT (out_builder is NULL), MEMORY.
 PELT_API pelt_result pelt_builder_create(const pelt_builder_options *options, pelt_builder **out_builder);
 // Drops everything that was not finished. NULL is accepted.
 PELT_API void pelt_builder_destroy(pelt_builder *builder);
@@ -26,7 +27,7 @@ PELT_API void pelt_builder_destroy(pelt_builder *builder);
 // Memory that becomes the asset's: count x size bytes, zeroed, aligned to 16. NULL when the product overflows, the
 // memory limit is passed or memory is out; pelt_builder_status then says which. count x size = 0 gives a valid pointer.
 PELT_API void *pelt_builder_allocate(pelt_builder *builder, uint64_t count, size_t size);
-// A copy of length bytes and a NUL.
+// A copy of length bytes and a NUL, as the asset's; NULL as for allocate. text may be NULL where length is 0.
 PELT_API const char *pelt_builder_string(pelt_builder *builder, const char *text, size_t length);
 // PELT_OK, or why an allocation returned NULL: LIMIT or MEMORY; the error is filled then (may be NULL).
 PELT_API pelt_result pelt_builder_status(const pelt_builder *builder, pelt_error *error);

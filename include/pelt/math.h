@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The few plain types that cross the API: vectors, quaternions, TRS, 3x4 matrices and boxes.
 // Matrices are row-major 3x4 for column vectors: v' = m * (x, y, z, 1); the fourth row is 0 0 0 1.
+// Functions here are plain maths: any thread, no argument may be NULL, out may be an input.
 #ifndef PELT_MATH_H
 #define PELT_MATH_H
 
@@ -37,6 +38,7 @@ typedef struct pelt_box {
     float max[3];
 } pelt_box;
 
+// No translation, no rotation, scale 1.
 PELT_API pelt_trs pelt_trs_identity(void);
 PELT_API pelt_mat34 pelt_mat34_identity(void);
 // The rotation may have any finite length but zero: it is normalised. Evaluated in double, rounded once.
@@ -47,9 +49,12 @@ PELT_API pelt_mat34 pelt_mat34_multiply(const pelt_mat34 *a, const pelt_mat34 *b
 PELT_API bool pelt_mat34_invert(const pelt_mat34 *m, pelt_mat34 *out);
 // Determinant of the 3x3, in double.
 PELT_API double pelt_mat34_determinant(const pelt_mat34 *m);
+// m * (point, 1).
 PELT_API pelt_vec3 pelt_mat34_transform_point(const pelt_mat34 *m, pelt_vec3 point);
 
+// The box of nothing: the start of a union.
 PELT_API pelt_box pelt_box_empty(void);
+// Whether min is over max on any axis, or not a number.
 PELT_API bool pelt_box_is_empty(const pelt_box *box);
 // Smallest box that holds both; either may be empty.
 PELT_API pelt_box pelt_box_union(const pelt_box *a, const pelt_box *b);

@@ -19,7 +19,7 @@ typedef struct pelt_palette_item {
     const pelt_pose *pose; // updated
     uint32_t skin;         // PELT_NONE: a rigid palette of one matrix, world_from_node of the node below
     uint32_t node;         // read only where skin is PELT_NONE
-    void *palette;         // joint_count matrices, tight, aligned to 4; receives the result
+    void *palette;         // joint_count matrices, tight, aligned to 4; receives the result; no two items' may overlap
 } pelt_palette_item;
 
 typedef struct pelt_palette_job {

@@ -9,7 +9,9 @@
 extern "C" {
 #endif
 
-// One thread per object. Uses the asset, which must outlive it.
+// One thread per object; poses of one asset may be used by different threads at once. Uses the asset, which must
+// outlive it. Functions that return no pelt_result take a pose that is not NULL and indices in range; both are asserted
+// only.
 typedef struct pelt_pose pelt_pose;
 
 // Starts at the rest pose with everything dirty. allocator may be NULL. Errors: ARGUMENT, MEMORY.
@@ -58,6 +60,7 @@ PELT_API bool pelt_pose_skin_changed(const pelt_pose *pose, uint32_t skin);
 PELT_API bool pelt_pose_node_changed(const pelt_pose *pose, uint32_t node);
 // Whether the node's morph weights changed before the last update.
 PELT_API bool pelt_pose_weights_changed(const pelt_pose *pose, uint32_t node);
+// The asset given to pelt_pose_create.
 PELT_API const pelt_asset *pelt_pose_asset(const pelt_pose *pose);
 
 #ifdef __cplusplus

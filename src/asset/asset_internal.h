@@ -6,6 +6,7 @@
 #define PELTI_ASSET_INTERNAL_H
 
 #include "base/base.h"
+#include "math/math.h"
 
 #include <pelt/builder.h>
 
@@ -39,9 +40,6 @@ typedef struct asset_number {
     char text[32];
 } asset_number;
 asset_number pelti_asset_number(float value);
-
-// Index of the first element that is NaN or infinite, or count.
-uint64_t pelti_first_nonfinite(const float *values, uint64_t count);
 
 // What skinned nodes need to know of a mesh, so that checking one is O(1).
 typedef struct asset_mesh_use {

@@ -46,7 +46,7 @@ static float component_read(const unsigned char *bytes, pelt_component component
     return value;
 }
 
-static size_t component_size(pelt_component component)
+uint32_t pelt_component_size(pelt_component component)
 {
     switch (component) {
     case PELT_COMPONENT_I8:
@@ -57,15 +57,15 @@ static size_t component_size(pelt_component component)
         return 2;
     case PELT_COMPONENT_U32:
     case PELT_COMPONENT_F32:
-        break;
+        return 4;
     }
-    return 4;
+    return 0;
 }
 
 void pelt_attribute_read(const pelt_attribute *attribute, uint32_t vertex, float out[4])
 {
     const unsigned char *element = (const unsigned char *)attribute->data + (size_t)vertex * attribute->stride;
-    size_t size = component_size(attribute->component);
+    size_t size = pelt_component_size(attribute->component);
     for (uint32_t i = 0; i < attribute->component_count && i < 4; i++) {
         out[i] = component_read(element + i * size, attribute->component, attribute->normalized);
     }
@@ -112,31 +112,6 @@ asset_number pelti_asset_number(float value)
         }
     }
     return out;
-}
-
-uint64_t pelti_first_nonfinite(const float *values, uint64_t count)
-{
-    enum {
-        CHUNK = 256
-    };
-    for (uint64_t start = 0; start < count; start += CHUNK) {
-        uint64_t end = count - start < CHUNK ? count : start + CHUNK;
-        // Without its sign, a float that is not finite is the only kind that this addition carries into bit 31.
-        uint32_t carried = 0;
-        for (uint64_t i = start; i < end; i++) {
-            uint32_t bits = 0;
-            memcpy(&bits, &values[i], sizeof bits);
-            carried |= (bits & 0x7FFFFFFFu) + 0x00800000u;
-        }
-        if (carried >> 31) {
-            for (uint64_t i = start; i < end; i++) {
-                if (!isfinite(values[i])) {
-                    return i;
-                }
-            }
-        }
-    }
-    return count;
 }
 
 pelt_result pelti_fail_memory(pelt_error *error)

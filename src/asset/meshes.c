@@ -42,7 +42,7 @@ static pelt_result check_stream(const primitive_check *check, const char *where,
     if (!pelti_asset_seen(check->finish, values, count, ASSET_SCAN_FINITE, &is_new)) {
         return pelti_fail_memory(check->error);
     }
-    uint64_t at = is_new ? pelti_first_nonfinite(values, count) : count;
+    uint64_t at = is_new ? pelti_first_not_finite(values, count) : count;
     if (at == count) {
         return PELT_OK;
     }
@@ -205,7 +205,7 @@ static pelt_result fill_targets(asset_finish *finish, uint32_t index, pelt_mesh 
     }
     mesh->target_names = names;
     mesh->weights = mesh->weights ? mesh->weights : zeros;
-    uint64_t at = pelti_first_nonfinite(mesh->weights, mesh->target_count);
+    uint64_t at = pelti_first_not_finite(mesh->weights, mesh->target_count);
     if (at < mesh->target_count) {
         pelti_fail(error, PELT_ERROR_INVALID, pelti_asset_text("/meshes/%u/weights/%u", index, (uint32_t)at).text,
                    "mesh %u: weights holds %s", index, pelti_asset_number(mesh->weights[at]).text);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks the contents of nodes: references, rest transforms and morph weights; and lists the scene's instances.
 #include "asset/asset_internal.h"
-#include "math/math.h"
 
 // What was changed or ignored, for one warning of each kind.
 typedef struct node_report {
@@ -16,7 +15,7 @@ typedef struct node_report {
 
 static pelt_result check_finite(uint32_t node, const char *key, const float *values, uint32_t count, pelt_error *error)
 {
-    uint64_t at = pelti_first_nonfinite(values, count);
+    uint64_t at = pelti_first_not_finite(values, count);
     if (at < count) {
         return pelti_fail(error, PELT_ERROR_INVALID, pelti_asset_text("/nodes/%u/%s/%u", node, key, (uint32_t)at).text,
                           "node %u: %s holds %s", node, key, pelti_asset_number(values[at]).text);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks the keys and values of one animation sampler and brings its rotations to unit length.
 #include "asset/asset_internal.h"
-#include "math/math.h"
 
 static asset_text sampler_path(uint32_t clip, const pelt_sampler *sampler, const char *end)
 {
@@ -13,7 +12,7 @@ static pelt_result check_times(uint32_t clip, const pelt_sampler *sampler, pelt_
     const float *times = sampler->times;
     asset_text where = sampler_path(clip, sampler, "input");
     uint32_t file_index = sampler->file_index;
-    uint64_t at = pelti_first_nonfinite(times, sampler->key_count);
+    uint64_t at = pelti_first_not_finite(times, sampler->key_count);
     if (at < sampler->key_count) {
         return pelti_fail(error, PELT_ERROR_INVALID, where.text, "animation %u, sampler %u: input key %u is %s", clip,
                           file_index, (uint32_t)at, pelti_asset_number(times[at]).text);
@@ -42,7 +41,7 @@ static uint64_t floats_per_key(const pelt_sampler *sampler)
 static pelt_result check_values(uint32_t clip, const pelt_sampler *sampler, pelt_error *error)
 {
     uint64_t count = sampler->key_count * floats_per_key(sampler);
-    uint64_t at = pelti_first_nonfinite(sampler->values, count);
+    uint64_t at = pelti_first_not_finite(sampler->values, count);
     if (at == count) {
         return PELT_OK;
     }

@@ -66,7 +66,7 @@ static pelt_result fill_binds(const skin_check *check, pelt_error *error)
         return PELT_OK;
     }
     const float *values = &skin->inverse_binds[0].m[0][0];
-    uint64_t at = pelti_first_nonfinite(values, (uint64_t)skin->joint_count * 12);
+    uint64_t at = pelti_first_not_finite(values, (uint64_t)skin->joint_count * 12);
     if (at < (uint64_t)skin->joint_count * 12) {
         uint32_t joint = (uint32_t)(at / 12);
         pelti_fail(error, PELT_ERROR_INVALID, pelti_asset_text("/skins/%u/inverseBindMatrices", check->index).text,

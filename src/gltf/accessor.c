@@ -3,24 +3,8 @@
 #include "gltf_internal.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
-
-static uint32_t component_size(uint64_t component)
-{
-    switch (component) {
-    case PELT_COMPONENT_I8:
-    case PELT_COMPONENT_U8:
-        return 1;
-    case PELT_COMPONENT_I16:
-    case PELT_COMPONENT_U16:
-        return 2;
-    case PELT_COMPONENT_U32:
-    case PELT_COMPONENT_F32:
-        return 4;
-    default:
-        return 0;
-    }
-}
 
 static pelt_result read_component(const json_t *object, const char *where, pelt_component *out, pelt_error *error)
 {
@@ -29,7 +13,7 @@ static pelt_result read_component(const json_t *object, const char *where, pelt_
     if (result) {
         return result;
     }
-    if (component_size(component) == 0) {
+    if (component > INT_MAX || pelt_component_size((pelt_component)component) == 0) {
         return pelti_fail(error, PELT_ERROR_INVALID, where, "%s: componentType is %llu, which is unknown",
                           pelti_gltf_subject(where).text, (unsigned long long)component);
     }
@@ -90,7 +74,7 @@ static pelt_result read_shape(const json_t *object, const char *where, gltf_acce
     if (result) {
         return result;
     }
-    out->component_size = component_size(out->component);
+    out->component_size = pelt_component_size(out->component);
     out->component_count = out->rows * out->columns;
     uint32_t column_size = out->rows * out->component_size;
     // Columns of a matrix start at multiples of 4 (section 3.6.2.4).
@@ -219,7 +203,7 @@ static pelt_result read_sparse_part(pelt_gltf *gltf, const json_t *part, element
 
 uint32_t pelti_gltf_sparse_index(const gltf_accessor *accessor, uint64_t entry)
 {
-    const uint8_t *at = accessor->sparse_indices + entry * component_size(accessor->sparse_component);
+    const uint8_t *at = accessor->sparse_indices + entry * pelt_component_size(accessor->sparse_component);
     if (accessor->sparse_component == PELT_COMPONENT_U8) {
         return at[0];
     }
@@ -287,7 +271,7 @@ static pelt_result read_sparse(pelt_gltf *gltf, const json_t *object, gltf_acces
                           (unsigned)component);
     }
     element_run run = {.accessor = out, .where = indices_where.text, .what = "sparse indices ", .count = count};
-    run.stride = component_size(component);
+    run.stride = pelt_component_size(component);
     run.last_size = run.stride;
     result = read_sparse_part(gltf, indices, &run, &out->sparse_indices, error);
     if (result) {

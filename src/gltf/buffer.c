@@ -144,6 +144,7 @@ pelt_result pelti_gltf_load_buffers(pelt_gltf *gltf, pelt_error *error)
         return pelti_fail(error, PELT_ERROR_MEMORY, "/buffers", "out of memory for %u buffers", buffer_count);
     }
     gltf->buffer_count = buffer_count;
+    gltf->buffer_capacity = buffer_count;
     memset(gltf->buffers, 0, buffer_count * sizeof *gltf->buffers);
     bool placeholder = false;
     for (uint32_t i = 0; i < buffer_count; i++) {

@@ -136,7 +136,7 @@ void pelt_gltf_close(pelt_gltf *gltf)
     for (uint32_t i = 0; gltf->buffers && i < gltf->buffer_count; i++) {
         pelti_gltf_release_bytes(gltf, &gltf->buffers[i]);
     }
-    pelti_release(&allocator, gltf->buffers, gltf->buffer_count, sizeof *gltf->buffers);
+    pelti_release(&allocator, gltf->buffers, gltf->buffer_capacity, sizeof *gltf->buffers);
     pelti_release(&allocator, gltf->embedded, gltf->embedded_count, sizeof *gltf->embedded);
     json_decref(gltf->extension_names);
     json_decref(gltf->required_extensions);
@@ -165,6 +165,31 @@ bool pelt_gltf_extension_required(const pelt_gltf *gltf, uint32_t index)
 uint64_t pelt_gltf_source_size(const pelt_gltf *gltf)
 {
     return gltf->source_size;
+}
+
+// A buffer that came from a file of its own; uri is a mark, and no name of a file, where it stood for a long data URI.
+static bool is_external(const pelt_gltf *gltf, uint32_t index)
+{
+    const json_t *buffer = json_array_get(json_object_get(gltf->root, "buffers"), index);
+    const char *uri = json_string_value(json_object_get(buffer, "uri"));
+    return uri && gltf->buffers[index].data && !pelti_gltf_is_data_uri(pelti_gltf_embedded_uri(gltf, uri).text);
+}
+
+uint32_t pelt_gltf_source_part_count(const pelt_gltf *gltf)
+{
+    return gltf->from_asset ? 0 : 1 + gltf->buffer_count;
+}
+
+const void *pelt_gltf_source_part(const pelt_gltf *gltf, uint32_t part, uint64_t *out_size)
+{
+    const gltf_bytes *bytes = NULL;
+    if (part == 0 && !gltf->from_asset) {
+        bytes = &gltf->file;
+    } else if (part < pelt_gltf_source_part_count(gltf) && is_external(gltf, part - 1)) {
+        bytes = &gltf->buffers[part - 1];
+    }
+    *out_size = bytes ? bytes->size : 0;
+    return bytes ? bytes->data : NULL;
 }
 
 const char *pelt_gltf_material_name(const pelt_gltf *gltf, uint32_t material)

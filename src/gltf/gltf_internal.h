@@ -2,6 +2,7 @@
 // Inside the glTF module: the parsed document, checked access to its JSON, buffers, views and accessors.
 // document.c opens and owns; container.c cuts a GLB; parse.c makes the JSON tree and json.c reads its properties;
 // embedded.c spares the parser long data URIs;
+// from_asset.c makes a document of an asset;
 // extensions.c judges extensionsRequired; file.c, uri.c, base64.c, buffer.c and meshopt.c bring bytes; accessor.c and
 // accessor_read.c decode; import_*.c build the asset; write_*.c make the posed file.
 #ifndef PELTI_GLTF_INTERNAL_H
@@ -43,11 +44,13 @@ struct pelt_gltf {
     json_t *extension_names;     // array of strings: extensionsUsed, then those only in extensionsRequired
     json_t *required_extensions; // object whose keys are extensionsRequired
     uint32_t buffer_count;
+    uint32_t buffer_capacity;
     gltf_bytes *buffers; // exactly byteLength bytes each; data NULL for a meshopt fallback buffer
     uint32_t view_count;
     gltf_bytes *decoded_views; // of compressed views, made on first use; data NULL otherwise; NULL before the first
     uint64_t memory_used;      // allocated for buffers and decoded views, held against limits.memory
     uint64_t source_size;
+    bool from_asset; // made by pelt_gltf_open_asset: there is nothing to import
 };
 
 // A JSON pointer made by printf, by value: pelti_gltf_path("/nodes/%u", i).text

@@ -207,6 +207,10 @@ pelt_result pelt_gltf_import(pelt_gltf *gltf, pelt_asset **out_asset, pelt_error
     if (!gltf || !out_asset) {
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "%s is NULL", gltf ? "out_asset" : "gltf");
     }
+    if (gltf->from_asset) {
+        return pelti_fail(error, PELT_ERROR_ARGUMENT, "",
+                          "the document was made from an asset, which is the one to use");
+    }
     gltf_import_cache cache = {0};
     gltf_import import = {.gltf = gltf};
     pelt_builder_options options = {

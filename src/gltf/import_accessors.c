@@ -48,30 +48,6 @@ pelt_result pelti_gltf_reference(gltf_import *import, const json_t *value, const
     return PELT_OK;
 }
 
-// Compared as integers in blocks: a plain loop that compilers turn into vector code, unlike isfinite with an early
-// exit.
-uint64_t pelti_gltf_first_not_finite(const float *values, uint64_t count)
-{
-    enum {
-        BLOCK = 4096
-    };
-    for (uint64_t start = 0; start < count; start += BLOCK) {
-        uint64_t end = count - start < BLOCK ? count : start + BLOCK;
-        uint32_t bad = 0;
-        for (uint64_t i = start; i < end; i++) {
-            int32_t bits;
-            memcpy(&bits, &values[i], sizeof bits);
-            bad |= (uint32_t)((bits & 0x7FFFFFFF) > 0x7F7FFFFF);
-        }
-        for (uint64_t i = start; bad && i < end; i++) {
-            if (!(values[i] - values[i] == 0.0f)) {
-                return i;
-            }
-        }
-    }
-    return count;
-}
-
 pelt_result pelti_gltf_fail_not_finite(float value, uint64_t vertex, const char *name, const char *where,
                                        pelt_error *error)
 {
@@ -97,7 +73,7 @@ pelt_result pelti_gltf_cached_floats(gltf_import *import, gltf_cached_accessor *
     }
     pelti_gltf_read_floats(accessor, floats);
     if (accessor->component == PELT_COMPONENT_F32) {
-        uint64_t bad = pelti_gltf_first_not_finite(floats, count);
+        uint64_t bad = pelti_first_not_finite(floats, count);
         if (bad < count) {
             return pelti_gltf_fail_not_finite(floats[bad], bad / accessor->component_count, name, where, error);
         }

@@ -114,7 +114,7 @@ static pelt_result read_tangents(const gltf_primitive *primitive, gltf_cached_ac
             return pelt_builder_status(primitive->import->builder, error);
         }
         pelti_gltf_read_floats(accessor, tangents);
-        uint64_t bad = pelti_gltf_first_not_finite(tangents, accessor->count * 4);
+        uint64_t bad = pelti_first_not_finite(tangents, accessor->count * 4);
         if (bad < accessor->count * 4) {
             return pelti_gltf_fail_not_finite(tangents[bad], bad / 4, "TANGENT", primitive->where, error);
         }

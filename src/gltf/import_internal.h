@@ -6,6 +6,7 @@
 #define PELTI_GLTF_IMPORT_INTERNAL_H
 
 #include "gltf_internal.h"
+#include "math/math.h"
 
 #define GLTF_TRY(call)                                                                                                 \
     do {                                                                                                               \
@@ -69,8 +70,6 @@ pelt_result pelti_gltf_cached_floats(gltf_import *import, gltf_cached_accessor *
 
 pelt_result pelti_gltf_fail_not_finite(float value, uint64_t vertex, const char *name, const char *where,
                                        pelt_error *error);
-// Index of the first value that is not finite, or count.
-uint64_t pelti_gltf_first_not_finite(const float *values, uint64_t count);
 
 // "VEC3 of FLOAT", "VEC4 of normalized UNSIGNED_BYTE"
 typedef struct gltf_type_text {

@@ -213,7 +213,8 @@ static const char *emptiness(const source_primitive *source)
     if (source->asset->vertex_count == 0) {
         return "no vertices";
     }
-    return source->posed->indices && source->posed->index_count == 0 ? "nothing to draw" : NULL;
+    uint32_t index_count = source->posed->indices ? source->posed->index_count : source->asset->index_count;
+    return index_count == 0 ? "nothing to draw" : NULL;
 }
 
 static pelt_result write_primitive(gltf_writer *writer, const source_primitive *source, json_t *primitives,
@@ -240,7 +241,8 @@ static pelt_result write_primitive(gltf_writer *writer, const source_primitive *
     if (result != PELT_OK) {
         return result;
     }
-    if (source->asset->material != PELT_NONE) {
+    // A document made from an asset has no materials, whatever the asset was told of them.
+    if (source->asset->material < json_array_size(json_object_get(writer->gltf->root, "materials"))) {
         pelti_write_put(writer, primitive, "material", json_integer(source->asset->material));
     }
     pelti_write_share(writer, primitive, source->json, "extras");

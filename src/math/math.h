@@ -8,6 +8,30 @@
 #include <pelt/math.h>
 
 #include <math.h>
+#include <string.h>
+
+// Index of the first value that is NaN or infinite, or count. Compared as integers in blocks, a loop that compilers
+// turn into vector code, unlike isfinite with an early exit.
+static inline uint64_t pelti_first_not_finite(const float *values, uint64_t count)
+{
+    const uint64_t block_size = 1024;
+    for (uint64_t start = 0; start < count; start += block_size) {
+        uint64_t end = count - start < block_size ? count : start + block_size;
+        // Without its sign, a float that is not finite is the only kind that this addition carries into bit 31.
+        uint32_t carried = 0;
+        for (uint64_t i = start; i < end; i++) {
+            uint32_t bits = 0;
+            memcpy(&bits, &values[i], sizeof bits);
+            carried |= (bits & 0x7FFFFFFFU) + 0x00800000U;
+        }
+        for (uint64_t i = start; carried >> 31 && i < end; i++) {
+            if (!isfinite(values[i])) {
+                return i;
+            }
+        }
+    }
+    return count;
+}
 
 typedef struct pelti_vec3d {
     double x, y, z;

@@ -24,7 +24,7 @@ char *peltt_data_uri(const void *data, size_t size);
 // Warnings, one a line, as "where: message". The text is cut where it does not fit.
 typedef struct peltt_log {
     uint32_t count;
-    char text[4096];
+    char text[8192];
 } peltt_log;
 pelt_log peltt_log_make(peltt_log *log);
 

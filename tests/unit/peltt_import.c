@@ -3,6 +3,7 @@
 #include "peltt_import.h"
 
 #include "peltt_alloc.h"
+#include "peltt_gltf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +18,6 @@ static void append(char *text, size_t capacity, const char *format, ...)
     int written = vsnprintf(text + used, capacity - used, format, arguments);
     va_end(arguments);
     assert_true(written >= 0 && (size_t)written < capacity - used);
-}
-
-static void double_quotes(char *text)
-{
-    for (; *text; text++) {
-        *text = *text == '\'' ? '"' : *text;
-    }
 }
 
 unsigned peltt_file_view(peltt_file *file, const void *data, size_t size, unsigned stride)
@@ -53,14 +47,11 @@ unsigned peltt_file_accessor(peltt_file *file, const char *json)
 unsigned peltt_file_add(peltt_file *file, const char *type, pelt_component component, unsigned count, const void *data,
                         const char *extra)
 {
-    size_t component_size = component == PELT_COMPONENT_I8 || component == PELT_COMPONENT_U8     ? 1
-                            : component == PELT_COMPONENT_I16 || component == PELT_COMPONENT_U16 ? 2
-                                                                                                 : 4;
     size_t component_count = strcmp(type, "SCALAR") == 0 ? 1 : strcmp(type, "MAT4") == 0 ? 16 : (size_t)(type[3] - '0');
     char view[64] = "";
     if (data) {
         snprintf(view, sizeof view, ",'bufferView':%u",
-                 peltt_file_view(file, data, component_size * component_count * count, 0));
+                 peltt_file_view(file, data, pelt_component_size(component) * component_count * count, 0));
     }
     char json[512];
     snprintf(json, sizeof json, "{'componentType':%d,'type':'%s','count':%u%s%s}", (int)component, type, count, view,
@@ -76,15 +67,7 @@ static void write_log(void *user, pelt_log_level level, const pelt_error *messag
     import->log_count++;
 }
 
-static void put_u32(unsigned char *out, size_t value)
-{
-    for (int i = 0; i < 4; i++) {
-        out[i] = (unsigned char)(value >> (8 * i));
-    }
-}
-
-// The GLB, in memory that the caller frees.
-static unsigned char *make_glb(const peltt_file *file, const char *json, size_t *out_size)
+static peltt_bytes make_glb(const peltt_file *file, const char *json)
 {
     size_t capacity = strlen(json) + 20000;
     char *text = calloc(1, capacity);
@@ -97,27 +80,8 @@ static unsigned char *make_glb(const peltt_file *file, const char *json, size_t 
         append(text, capacity, ",'accessors':[%s]", file->accessors);
     }
     append(text, capacity, "%s%s}", json[0] ? "," : "", json);
-    double_quotes(text);
-    while (strlen(text) % 4 != 0) {
-        append(text, capacity, " ");
-    }
-    size_t json_size = strlen(text);
-    size_t size = 12 + 8 + json_size + (file->size > 0 ? 8 + file->size : 0);
-    unsigned char *glb = calloc(1, size);
-    assert_non_null(glb);
-    memcpy(glb, "glTF", 4);
-    put_u32(glb + 4, 2);
-    put_u32(glb + 8, size);
-    put_u32(glb + 12, json_size);
-    memcpy(glb + 16, "JSON", 4);
-    memcpy(glb + 20, text, json_size);
-    if (file->size > 0) {
-        put_u32(glb + 20 + json_size, file->size);
-        memcpy(glb + 24 + json_size, "BIN", 4);
-        memcpy(glb + 28 + json_size, file->bytes, file->size);
-    }
+    peltt_bytes glb = peltt_glb(text, file->size > 0 ? file->bytes : NULL, file->size);
     free(text);
-    *out_size = size;
     return glb;
 }
 
@@ -129,15 +93,14 @@ void peltt_import_run(peltt_import *import, const peltt_file *file, const pelt_g
         used = *options;
     }
     used.log = (pelt_log){.write = write_log, .user = import};
-    size_t size = 0;
-    unsigned char *glb = make_glb(file, json, &size);
+    peltt_bytes glb = make_glb(file, json);
     pelt_gltf *gltf = NULL;
-    import->result = pelt_gltf_open_memory(glb, size, NULL, &used, &gltf, &import->error);
+    import->result = pelt_gltf_open_memory(glb.data, glb.size, NULL, &used, &gltf, &import->error);
     if (import->result == PELT_OK) {
         import->result = pelt_gltf_import(gltf, &import->asset, &import->error);
     }
     pelt_gltf_close(gltf);
-    free(glb);
+    peltt_bytes_free(&glb);
     assert_int_equal(import->error.code, import->result);
     if (import->result == PELT_OK) {
         assert_non_null(import->asset);

@@ -44,38 +44,10 @@ size_t peltt_blob_add(peltt_blob *bytes, const void *data, size_t size)
     return start;
 }
 
-static void add_u32(peltt_blob *bytes, size_t value)
-{
-    uint8_t little[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
-    peltt_blob_write(bytes, little, sizeof little);
-}
-
 peltt_blob peltt_blob_glb(const char *json, const peltt_blob *bin)
 {
-    peltt_blob glb = {0};
-    size_t length = strlen(json);
-    size_t padded = (length + 3) / 4 * 4;
-    size_t bin_padded = (bin->size + 3) / 4 * 4;
-    char *text = malloc(padded);
-    assert_non_null(text);
-    for (size_t i = 0; i < padded; i++) {
-        text[i] = i >= length ? ' ' : json[i];
-        text[i] = text[i] == '\'' ? '"' : text[i];
-    }
-    peltt_blob_write(&glb, "glTF", 4);
-    add_u32(&glb, 2);
-    add_u32(&glb, 12 + 8 + padded + (bin->size > 0 ? 8 + bin_padded : 0));
-    add_u32(&glb, padded);
-    peltt_blob_write(&glb, "JSON", 4);
-    peltt_blob_write(&glb, text, padded);
-    if (bin->size > 0) {
-        add_u32(&glb, bin_padded);
-        peltt_blob_write(&glb, "BIN\0", 4);
-        peltt_blob_write(&glb, bin->data, bin->size);
-        peltt_blob_write(&glb, "\0\0\0", bin_padded - bin->size);
-    }
-    free(text);
-    return glb;
+    peltt_bytes glb = peltt_glb(json, bin->size > 0 ? bin->data : NULL, bin->size);
+    return (peltt_blob){.data = glb.data, .size = glb.size, .capacity = glb.size};
 }
 
 static size_t get_u32(const uint8_t *bytes)
@@ -104,21 +76,6 @@ json_t *peltt_blob_json(const peltt_blob *glb, const uint8_t **out_bin, size_t *
         *out_bin = chunk + 8;
     }
     return json;
-}
-
-static void keep_warning(void *user, pelt_log_level level, const pelt_error *message)
-{
-    peltt_warnings *warnings = user;
-    if (level == PELT_LOG_WARNING) {
-        warnings->count++;
-        size_t used = strlen(warnings->text);
-        snprintf(warnings->text + used, sizeof warnings->text - used, "%s: %s\n", message->where, message->message);
-    }
-}
-
-pelt_log peltt_warnings_log(peltt_warnings *warnings)
-{
-    return (pelt_log){.write = keep_warning, .user = warnings};
 }
 
 static float *take_array(peltt_posed *posed, size_t count)

@@ -3,7 +3,7 @@
 #ifndef PELTT_POSED_H
 #define PELTT_POSED_H
 
-#include <pelt/gltf.h>
+#include "peltt_gltf.h"
 
 #include <jansson.h>
 
@@ -33,13 +33,6 @@ extern const uint8_t peltt_png[PELTT_PNG_SIZE]; // one pixel
 
 // A scene with everything that a posed file keeps or loses; see the JSON in peltt_posed_source.c.
 peltt_blob peltt_stage(void);
-
-// Warnings, one a line.
-typedef struct peltt_warnings {
-    char text[8192];
-    uint32_t count;
-} peltt_warnings;
-pelt_log peltt_warnings_log(peltt_warnings *warnings);
 
 // A source opened, imported and posed, with made-up vertices: every instance gets its own.
 typedef struct peltt_posed {

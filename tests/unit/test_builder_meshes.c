@@ -270,6 +270,17 @@ static void attributes_are_read_as_floats(void **state)
     }
 }
 
+// glTF 2.0, section 3.6.2.2, table of component types; 5124 is not one of them.
+static void component_sizes_are_those_of_the_specification(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][2] = {{5120, 1}, {5121, 1}, {5122, 2}, {5123, 2}, {5124, 0},
+                                        {5125, 4}, {5126, 4}, {5119, 0}, {5127, 0}, {0, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        assert_int_equal(pelt_component_size((pelt_component)sizes[i][0]), sizes[i][1]);
+    }
+}
+
 static void vertex_influences_are_those_with_weight(void **state)
 {
     (void)state;
@@ -297,6 +308,7 @@ int main(void)
         cmocka_unit_test(mesh_weights_that_are_not_finite_are_refused),
         cmocka_unit_test(names_are_never_null),
         cmocka_unit_test(attributes_are_read_as_floats),
+        cmocka_unit_test(component_sizes_are_those_of_the_specification),
         cmocka_unit_test(vertex_influences_are_those_with_weight),
     };
     return cmocka_run_group_tests_name("builder_meshes", tests, NULL, NULL);

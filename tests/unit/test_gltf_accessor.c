@@ -233,6 +233,10 @@ static void refusals_name_the_accessor(void **state)
         {"{'bufferView':0,'componentType':5126,'type':'VEC3','count':7}",
          PELT_ERROR_INVALID,
          {"84 bytes", "has 72", "count 7"}},
+        // 2^32 + 5126 is FLOAT in its low 32 bits.
+        {"{'bufferView':0,'componentType':4294972422,'type':'VEC3','count':6}",
+         PELT_ERROR_INVALID,
+         {"componentType is 4294972422", "", ""}},
         {"{'bufferView':0,'componentType':5126,'type':'VEC3','count':1073741824}",
          PELT_ERROR_INVALID,
          {"12884901888 bytes", "has 72", ""}},

@@ -15,7 +15,7 @@
 typedef struct fixture {
     peltt_blob source;
     peltt_posed posed;
-    peltt_warnings *warnings;
+    peltt_log *warnings;
     peltt_blob output;
     json_t *source_json;
     json_t *json;
@@ -55,13 +55,13 @@ static fixture make_fixture(peltt_blob source, pelt_gltf_space space)
     f.source_json = peltt_blob_json(&f.source, &bin, &bin_size);
     f.warnings = calloc(1, sizeof *f.warnings);
     assert_non_null(f.warnings);
-    pelt_gltf_options options = {.log = peltt_warnings_log(f.warnings)};
+    pelt_gltf_options options = {.log = peltt_log_make(f.warnings)};
     f.posed = peltt_posed_open(&f.source, NULL, &options);
     if (pelt_asset_get(f.posed.asset)->clip_count > 0) {
         assert_int_equal(pelt_clip_sample(f.posed.asset, 0, 0.5, pelt_pose_locals(f.posed.pose)), PELT_OK);
         assert_int_equal(pelt_pose_update(f.posed.pose, NULL), PELT_OK);
     }
-    *f.warnings = (peltt_warnings){0}; // those of the import are not ours
+    *f.warnings = (peltt_log){0}; // those of the import are not ours
     write_fixture(&f, space);
     return f;
 }

@@ -35,7 +35,7 @@ static char *format_text(const char *format, ...)
 typedef struct bench {
     peltt_blob source;
     peltt_posed posed;
-    peltt_warnings *warnings;
+    peltt_log *warnings;
     peltt_blob output;
     json_t *json;
     const uint8_t *bin;
@@ -48,9 +48,9 @@ static bench open_bench(char *json, const peltt_blob *bin, const char *folder)
     bench b = {.source = peltt_blob_glb(json, bin), .warnings = calloc(1, sizeof *b.warnings)};
     free(json);
     assert_non_null(b.warnings);
-    pelt_gltf_options options = {.log = peltt_warnings_log(b.warnings)};
+    pelt_gltf_options options = {.log = peltt_log_make(b.warnings)};
     b.posed = peltt_posed_open(&b.source, folder, &options);
-    *b.warnings = (peltt_warnings){0};
+    *b.warnings = (peltt_log){0};
     return b;
 }
 
@@ -510,6 +510,33 @@ static void write_file(const char *folder, const char *name, const void *data, s
     free(path);
 }
 
+static void write_images(const char *folder)
+{
+    write_file(folder, "a b.png", peltt_png, PELTT_PNG_SIZE);
+    write_file(folder, "liar.jpg", peltt_png, PELTT_PNG_SIZE);
+    write_file(folder, "photo.bin", "\xFF\xD8\xFF\xE0", 4);
+    write_file(folder, "x.webp", "RIFF\x04\0\0\0WEBP", 12);
+    write_file(folder, "x.ktx2", "\xABKTX 20\xBB\r\n\x1A\n", 12);
+    write_file(folder, "x.avif",
+               "\0\0\0\x18"
+               "ftypmif1\0\0\0\0mif1avif",
+               24);
+    write_file(folder, "short.jpeg", "?", 1);
+    write_file(folder, "picture.gif", "GIF89a", 6);
+    write_file(folder, "empty.png", "", 0);
+}
+
+static void remove_images(const char *folder)
+{
+    static const char *const names[] = {"a b.png", "liar.jpg",   "photo.bin",   "x.webp",   "x.ktx2",
+                                        "x.avif",  "short.jpeg", "picture.gif", "empty.png"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = format_text("%s/%s", folder, names[i]);
+        unlink(path);
+        free(path);
+    }
+}
+
 static void images_outside_come_in_and_others_keep_their_uri(void **state)
 {
     (void)state;
@@ -532,19 +559,7 @@ static void images_outside_come_in_and_others_keep_their_uri(void **state)
                   {"../outside.png", NULL}};
     char folder[] = "/tmp/pelt_images_XXXXXX";
     assert_non_null(mkdtemp(folder));
-    write_file(folder, "a b.png", peltt_png, PELTT_PNG_SIZE);
-    write_file(folder, "liar.jpg", peltt_png, PELTT_PNG_SIZE);
-    write_file(folder, "photo.bin", "\xFF\xD8\xFF\xE0", 4);
-    write_file(folder, "x.webp", "RIFF\x04\0\0\0WEBP", 12);
-    write_file(folder, "x.ktx2", "\xABKTX 20\xBB\r\n\x1A\n", 12);
-    write_file(folder, "x.avif",
-               "\0\0\0\x18"
-               "ftypmif1\0\0\0\0mif1avif",
-               24);
-    write_file(folder, "short.jpeg", "?", 1);
-    write_file(folder, "picture.gif", "GIF89a", 6);
-    write_file(folder, "empty.png", "", 0);
-
+    write_images(folder);
     size_t count = sizeof images / sizeof images[0];
     char list[4096];
     int length = 0;
@@ -572,13 +587,7 @@ static void images_outside_come_in_and_others_keep_their_uri(void **state)
     assert_int_equal(b.warnings->count, 5);
     assert_memory_equal(b.bin, peltt_png, PELTT_PNG_SIZE);
     close_bench(&b);
-    static const char *const names[] = {"a b.png", "liar.jpg",   "photo.bin",   "x.webp",   "x.ktx2",
-                                        "x.avif",  "short.jpeg", "picture.gif", "empty.png"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = format_text("%s/%s", folder, names[i]);
-        unlink(path);
-        free(path);
-    }
+    remove_images(folder);
     assert_int_equal(rmdir(folder), 0);
 }
 
