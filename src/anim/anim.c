@@ -123,9 +123,39 @@ static void side_vector(clip_side *side, const pelt_channel *channel, const pelt
     }
 }
 
+// How far the direction of a rounded quaternion lies from that of q: the square of the part at a right angle to q.
+// scale is one over the square of q's length.
+static double direction_error(pelti_quatd q, double scale, pelt_quat rounded)
+{
+    pelti_quatd r = pelti_quatd_from_quat(rounded);
+    double along = pelti_quatd_dot(q, r) * scale;
+    pelti_quatd off = {r.x - along * q.x, r.y - along * q.y, r.z - along * q.z, r.w - along * q.w};
+    return pelti_quatd_dot(off, off);
+}
+
+// The float quaternion of nearly unit length that turns most like q. Only the direction of a rotation counts, and
+// lengths within one rounding of each other give quaternions that were rounded differently. The best of five is off by
+// 0.6 times the angle of the first, and what a chain of joints adds up from such angles is most of the error of a posed
+// vertex. What is a float quaternion already comes back as it is: its error is that of double, which ends the search.
+static pelt_quat round_rotation(pelti_quatd q)
+{
+    static const double lengths[] = {1.0 + 0x1p-25, 1.0 - 0x1p-25, 1.0 + 0x1p-24, 1.0 - 0x1p-24};
+    const double scale = 1.0 / pelti_quatd_dot(q, q);
+    pelt_quat best = pelti_quat_from_quatd(q);
+    double least = direction_error(q, scale, best);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0] && least > 1e-24; i++) {
+        double k = lengths[i];
+        pelt_quat other = pelti_quat_from_quatd((pelti_quatd){q.x * k, q.y * k, q.z * k, q.w * k});
+        double error = direction_error(q, scale, other);
+        best = error < least ? other : best;
+        least = error < least ? error : least;
+    }
+    return best;
+}
+
 static void write_rotation(const pelt_locals *locals, uint32_t node, pelti_quatd rotation)
 {
-    pelt_quat rounded = pelti_quat_from_quatd(rotation);
+    pelt_quat rounded = round_rotation(rotation);
     float value[4] = {rounded.x, rounded.y, rounded.z, rounded.w};
     write_transform(locals, node, PELT_PATH_ROTATION, value);
 }

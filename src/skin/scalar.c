@@ -297,13 +297,14 @@ static void skin_tangent(const pelt_mat34 *m, const frame *f, const float t[4], 
 
 // --- vertices
 
+// The translation comes last: it is mostly the largest term, and what it swallows is then swallowed once.
 // Adding +0 turns -0 into +0 and changes nothing else: of two zeros of different signs, min and max would keep the one
 // they met first, and the box would depend on the order of vertices.
 static void transform_point(const pelt_mat34 *m, const float p[3], float out[3])
 {
     for (int i = 0; i < 3; i++) {
         const float *r = m->m[i];
-        out[i] = ((r[0] * p[0] + r[1] * p[1]) + (r[2] * p[2] + r[3])) + 0.0F;
+        out[i] = (((r[0] * p[0] + r[1] * p[1]) + r[2] * p[2]) + r[3]) + 0.0F;
     }
 }
 

@@ -186,6 +186,41 @@ static void linear_rotation_is_slerp_on_the_shorter_arc(void **state)
     }
 }
 
+// Rounding the unit quaternion to float alone gives 1.8e-8 and 4.6e-8: what the lengths near one leave to choose from
+// must be used.
+static void sampled_rotations_are_rounded_to_turn_as_asked(void **state)
+{
+    (void)state;
+    peltt_random random = {.state = 11};
+    const float times[] = {0, 1};
+    const uint32_t count = 4000;
+    double sum = 0.0;
+    double worst = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        pelt_quat a = peltt_random_trs(&random).rotation;
+        pelt_quat b = peltt_random_trs(&random).rotation;
+        double share = 0.01 + 0.98 * peltt_random_unit(&random);
+        const float values[] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+        peltt_locals f = one_track(PELT_PATH_ROTATION, PELT_INTERPOLATION_LINEAR, 2, times, values);
+        // The keys as the asset holds them: bringing them to unit length has rounded some once more.
+        const float *k = pelt_asset_get(f.asset)->clips[0].samplers[0].values;
+        peltt_double4 from = peltt_from_quat((pelt_quat){k[0], k[1], k[2], k[3]});
+        peltt_double4 to = peltt_from_quat((pelt_quat){k[4], k[5], k[6], k[7]});
+        peltt_double4 got = peltt_normal4(peltt_from_quat(sample(&f, share)->rotation));
+        peltt_double4 want = peltt_slerp(from, to, share);
+        double sign = peltt_dot4(got, want) < 0.0 ? -1.0 : 1.0;
+        peltt_double4 off;
+        for (int c = 0; c < 4; c++) {
+            off.v[c] = got.v[c] - sign * want.v[c];
+        }
+        sum += peltt_dot4(off, off);
+        worst = fmax(worst, peltt_length4(off));
+        peltt_locals_free(&f);
+    }
+    assert_true(sqrt(sum / count) < 1.3e-8);
+    assert_true(worst < 3.3e-8);
+}
+
 static void opposite_quaternions_are_one_rotation(void **state)
 {
     (void)state;
@@ -322,6 +357,7 @@ int main(void)
         cmocka_unit_test(one_key_is_constant),
         cmocka_unit_test(a_key_gives_exactly_the_stored_value),
         cmocka_unit_test(linear_rotation_is_slerp_on_the_shorter_arc),
+        cmocka_unit_test(sampled_rotations_are_rounded_to_turn_as_asked),
         cmocka_unit_test(opposite_quaternions_are_one_rotation),
         cmocka_unit_test(half_turns_keep_unit_length),
         cmocka_unit_test(cubic_rotation_is_the_spline_normalised),
