@@ -9,7 +9,8 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 case "${1-}" in
 -h | --help) sed -n '2,3s/^# //p' "$0"; exit 0 ;;
 esac
-[ $# -eq 0 ] || [ -f "$1" ] || die "demo.sh: $1: no such file"
+[ $# -eq 0 ] || [ -e "$1" ] || die "demo.sh: $1: no such file"
+[ $# -eq 0 ] || [ -f "$1" ] || die "demo.sh: $1: not a file"
 
 # shellcheck disable=SC2086
 need_packages $build_packages
@@ -25,6 +26,9 @@ show() {
 
 if [ $# -eq 1 ]; then
     model=$1
+    case "$model" in
+    -*) model=./$model ;; # a name, not an option of pelt
+    esac
     clip="#0"
 else
     model="$out/octopus.glb"

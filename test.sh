@@ -20,7 +20,7 @@ werror=${PELT_WERROR:-OFF}
 shared=${PELT_SHARED:-$root/../shared}
 
 # shellcheck disable=SC2086
-need_packages $build_packages libcmocka-dev python3 python3-numpy valgrind binutils
+need_packages $build_packages libcmocka-dev python3 python3-numpy valgrind binutils parallel
 [ -n "$quick" ] || need_packages clang libclang-rt-14-dev clang-format
 
 work=$root/build/test

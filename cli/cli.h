@@ -3,6 +3,7 @@
 #ifndef PELT_CLI_H
 #define PELT_CLI_H
 
+#include <pelt/cook.h>
 #include <pelt/gltf.h>
 #include <pelt/palette.h>
 #include <pelt/skin.h>
@@ -26,9 +27,11 @@ typedef struct cli_morph_setting {
     float value;
 } cli_morph_setting;
 
-// Values of all options of all verbs; which verb takes which is in the option table (options.c). Zero = not given.
+// Values of all options of all verbs; which verb takes which is in the option table (option_table.c). Zero = not given.
 typedef struct cli_options {
-    const char *input;  // the operand: FILE; for gen the KIND
+    const char *input;   // the operand, the first of several: FILE; for gen the KIND
+    const char **inputs; // all of them
+    uint32_t input_count;
     const char *output; // -o
     bool json;
     bool force;
@@ -47,7 +50,15 @@ typedef struct cli_options {
     bool fail_outside; // bounds: verdict negative where a mesh leaves its declared box
     uint32_t max_influences;
     pelt_gltf_limits limits; // --max-file-size, --max-json-depth, --max-vertices, --max-joints, --max-memory
-    uint32_t vertices;       // gen; 0 = the kind's default
+    const char *weights;     // cook: sorted or plain
+    bool keep_order;
+    bool direct_joints;
+    bool morph16;
+    double morph_range[2]; // both 0 = 0 to 1
+    double max_error;      // with has_max_error
+    bool has_max_error;
+    uint32_t shard[2]; // I of N, from 1; N 0 = all
+    uint32_t vertices; // gen; 0 = the kind's default
     uint32_t joints;
     uint32_t influences;
     uint32_t count;
@@ -60,6 +71,8 @@ typedef struct cli_context {
     pelt_pool *pool;        // made when parallel is first used
     pelt_parallel parallel; // pass &context->parallel to the library; valid from the start
     json_t *warnings;       // array of {"where", "message"}, for --json; filled by the log
+    json_t **failure;       // not NULL: receives what a failure prints as JSON, which then does not go to stdout
+    pelt_cooked *cooked;    // the input, where cli_load found it cooked; closed with the context
     bool color;             // of stderr
     bool stdout_failed;     // and has been told
 } cli_context;
@@ -70,6 +83,7 @@ int cli_inspect(cli_context *context);
 int cli_pose(cli_context *context);
 int cli_bounds(cli_context *context);
 int cli_gen(cli_context *context);
+int cli_cook(cli_context *context);
 
 // ---- message.c: "pelt: FILE: /skins/0/joints/3: message", then "  hint" on a line of its own; to stderr.
 
@@ -84,16 +98,32 @@ void cli_warn(cli_context *context, const char *file, const char *where, const c
 // Prints text with control characters, invalid UTF-8 and direction marks escaped, so that a file's strings cannot drive
 // a terminal. For every string that comes from a file or the command line.
 void cli_put(FILE *stream, const char *text);
-// A number in out, with thousands separated by commas.
-const char *cli_grouped(uint64_t number, char out[32]);
+// One message or progress bar at a time, for verbs with several workers. Messages lock by themselves.
+void cli_screen_lock(void);
+void cli_screen_unlock(void);
 // A log that prints warnings about the input and collects them in context->warnings.
 pelt_log cli_log(cli_context *context);
 
+// ---- number.c: numbers in options and reports.
+
+// Decimal digits, with suffixes also K, M or G after them. False on anything else, and on overflow.
+bool cli_read_count(const char *text, bool suffixes, uint64_t *out);
+// A finite decimal number: strtod without its hexadecimal, infinite and NaN forms, and without blanks.
+bool cli_read_real(const char *text, double *out);
+// "#12" as 12, UINT64_MAX where it is larger; false for anything else.
+bool cli_read_index(const char *text, uint64_t *out);
+// A number in out, with thousands separated by commas.
+const char *cli_grouped(uint64_t number, char out[32]);
+
 // ---- input.c
 
-// Opens and imports options.input with the options' limits. Prints what fails and returns its exit code; then both are
-// NULL.
+// The options' limits and the rest that the import takes.
+pelt_gltf_options cli_import_options(cli_context *context);
+// Opens and imports options.input, glTF or .pelt, whichever its first bytes say, with the options' limits. Of a .pelt,
+// context->cooked is what was opened. Prints what fails and returns its exit code; then both are NULL.
 int cli_load(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset);
+// Whether a file begins as a .pelt does.
+bool cli_is_cooked(const char *path);
 // NAME (must be unique, the message lists the candidates) or #N.
 int cli_select_clip(const cli_context *context, const pelt_asset_data *asset, const char *selector, uint32_t *out_clip);
 // "1.25" seconds or "50%" of duration; NULL = 0.
@@ -117,6 +147,9 @@ typedef struct cli_output {
 int cli_output_open(cli_context *context, const char *path, cli_output *out);
 // False once anything failed; size 0 is fine. Can serve as pelt_gltf_sink.write with the cli_output as user.
 bool cli_output_write(void *output, const void *data, size_t size);
+// Brings all bytes to the temporary file, where a full disk may show only now; false once anything failed. For outputs
+// that belong together: finish all of them, then commit each.
+bool cli_output_finish(cli_output *output);
 // Flushes, closes and renames. Prints what fails and removes the temporary file then.
 int cli_output_commit(cli_output *output);
 // Closes and removes the temporary file; harmless after commit and on {0}.

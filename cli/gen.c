@@ -92,9 +92,6 @@ int cli_gen(cli_context *context)
         return cli_fail(context, CLI_USAGE, NULL, NULL, "the kinds are octopus, worm, wide, deep and crowd",
                         "there is no kind %s", o->input);
     }
-    if (!o->output) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, NULL, "gen needs -o FILE.glb");
-    }
     size_t length = strlen(o->output);
     if (length < 5 || strcmp(o->output + length - 4, ".glb") != 0) {
         return cli_fail(context, CLI_USAGE, o->output, NULL, NULL, "gen writes .glb files only");

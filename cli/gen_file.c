@@ -77,11 +77,6 @@ static size_t append_bytes(gen_file *file, const void *data, size_t size)
     return start;
 }
 
-static size_t component_size(pelt_component component)
-{
-    return component == PELT_COMPONENT_U8 ? 1 : component == PELT_COMPONENT_U16 ? 2 : 4;
-}
-
 static void add_bounds(json_t *accessor, const float *values, uint32_t count, uint32_t width)
 {
     float low[16];
@@ -106,7 +101,7 @@ uint32_t gen_accessor(gen_file *file, const void *data, uint32_t count, uint32_t
         file->failed = true;
         return 0;
     }
-    size_t size = (size_t)count * width * component_size(component);
+    size_t size = (size_t)count * width * pelt_component_size(component);
     size_t offset = append_bytes(file, data, size);
     json_t *view =
         json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", (json_int_t)offset, "byteLength", (json_int_t)size);

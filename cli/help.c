@@ -8,21 +8,6 @@ enum {
     WIDTH = 80
 };
 
-const char *cli_grouped(uint64_t number, char out[32])
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
-    char *at = out;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            *at++ = ',';
-        }
-        *at++ = digits[i];
-    }
-    *at = '\0';
-    return out;
-}
-
 int cli_option_heading(const cli_option *option, char *out, size_t capacity)
 {
     char letter[8] = "";
@@ -118,7 +103,7 @@ static void print_option(FILE *stream, const cli_option *option)
 
 static void print_verb_help(FILE *stream, const cli_verb *verb)
 {
-    fprintf(stream, "Usage: pelt %s [OPTIONS] %s", verb->name, verb->operand);
+    fprintf(stream, "Usage: pelt %s [OPTIONS] %s%s", verb->name, verb->operand, verb->several ? "..." : "");
     for (size_t i = 0; i < cli_option_count; i++) {
         const cli_option *option = &cli_option_table[i];
         if ((option->required_by & verb->bit) != 0) {

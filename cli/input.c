@@ -2,23 +2,127 @@
 // Loads the input, and finds in it what options select.
 #include "cli.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-int cli_load(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset)
+pelt_gltf_options cli_import_options(cli_context *context)
 {
     const cli_options *o = &context->options;
-    pelt_gltf_options options = {.log = cli_log(context),
-                                 .limits = o->limits,
-                                 .lenient = o->lenient,
-                                 .allow_outside = o->allow_outside,
-                                 .influence_limit = o->max_influences};
+    return (pelt_gltf_options){.log = cli_log(context),
+                               .limits = o->limits,
+                               .lenient = o->lenient,
+                               .allow_outside = o->allow_outside,
+                               .influence_limit = o->max_influences};
+}
+
+// The magic of docs/format.md, but for the bytes that tell what a transfer as text did to the file.
+bool cli_is_cooked(const char *path)
+{
+    static const unsigned char magic[5] = {0x89, 'P', 'E', 'L', 'T'};
+    unsigned char start[sizeof magic];
+    bool is_cooked = false;
+    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor >= 0) {
+        struct stat info;
+        is_cooked = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) &&
+                    read(descriptor, start, sizeof start) == (ssize_t)sizeof start &&
+                    memcmp(start, magic, sizeof magic) == 0;
+        close(descriptor);
+    }
+    return is_cooked;
+}
+
+// The limits that the library has options for only where it reads glTF.
+static int check_cooked_limits(const cli_context *context, const pelt_asset_data *data)
+{
+    const pelt_gltf_limits *limits = &context->options.limits;
+    uint64_t most_vertices = limits->vertices ? limits->vertices : 100000000;
+    uint32_t most_joints = limits->joints ? limits->joints : 65536;
+    for (uint32_t i = 0; i < data->skin_count; i++) {
+        if (data->skins[i].joint_count > most_joints) {
+            return cli_fail(context, CLI_LIMIT, context->options.input, NULL, "raise the limit with --max-joints",
+                            "skin %u has %u joints, over the limit of %u", (unsigned)i,
+                            (unsigned)data->skins[i].joint_count, (unsigned)most_joints);
+        }
+    }
+    for (uint32_t i = 0; i < data->mesh_count; i++) {
+        for (uint32_t j = 0; j < data->meshes[i].primitive_count; j++) {
+            uint32_t count = data->meshes[i].primitives[j].vertex_count;
+            if (count > most_vertices) {
+                return cli_fail(context, CLI_LIMIT, context->options.input, NULL, "raise the limit with --max-vertices",
+                                "mesh %u, primitive %u has %u vertices, over the limit of %llu", (unsigned)i,
+                                (unsigned)j, (unsigned)count, (unsigned long long)most_vertices);
+            }
+        }
+    }
+    return CLI_DONE;
+}
+
+// Prints an error about a .pelt and returns its exit code.
+static int fail_cooked(const cli_context *context, pelt_error *error)
+{
+    if (error->code == PELT_ERROR_INVALID && !error->hint[0]) {
+        snprintf(error->hint, sizeof error->hint, "cook the file again from its source");
+    }
+    return cli_fail_result(context, context->options.input, error);
+}
+
+static int check_file_size(const cli_context *context)
+{
+    uint64_t limit = context->options.limits.file_size;
+    struct stat info;
+    limit = limit ? limit : UINT64_C(4) << 30;
+    if (stat(context->options.input, &info) == 0 && (uint64_t)info.st_size > limit) {
+        return cli_fail(context, CLI_LIMIT, context->options.input, NULL, "raise the limit with --max-file-size",
+                        "the file has %llu bytes, over the limit of %llu", (unsigned long long)info.st_size,
+                        (unsigned long long)limit);
+    }
+    return CLI_DONE;
+}
+
+static int load_cooked(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset)
+{
+    const cli_options *o = &context->options;
+    pelt_cooked_options options = {.log = cli_log(context), .memory_limit = o->limits.memory};
     pelt_error error = {0};
-    *out_gltf = NULL;
-    *out_asset = NULL;
-    pelt_result result = pelt_gltf_open_file(o->input, &options, out_gltf, &error);
+    int code = check_file_size(context);
+    if (code != CLI_DONE) {
+        return code;
+    }
+    pelt_result result = pelt_cooked_open_file(o->input, &options, &context->cooked, &error);
+    if (result == PELT_OK) {
+        result = pelt_cooked_import(context->cooked, out_asset, &error);
+    }
+    if (result == PELT_OK) {
+        pelt_gltf_options document = cli_import_options(context);
+        code = check_cooked_limits(context, pelt_asset_get(*out_asset));
+        result = code == CLI_DONE ? pelt_gltf_open_asset(*out_asset, &document, out_gltf, &error) : PELT_OK;
+    }
+    if (result != PELT_OK) {
+        error.code = result;
+        code = fail_cooked(context, &error);
+    }
+    if (code != CLI_DONE) {
+        pelt_asset_destroy(*out_asset);
+        pelt_cooked_close(context->cooked);
+        context->cooked = NULL;
+        *out_asset = NULL;
+        return code;
+    }
+    if (o->max_influences) {
+        cli_warn(context, o->input, NULL, "--max-influences has no effect on a file that is cooked already");
+    }
+    return CLI_DONE;
+}
+
+static int load_gltf(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset)
+{
+    pelt_gltf_options options = cli_import_options(context);
+    pelt_error error = {0};
+    pelt_result result = pelt_gltf_open_file(context->options.input, &options, out_gltf, &error);
     if (result == PELT_OK) {
         result = pelt_gltf_import(*out_gltf, out_asset, &error);
     }
@@ -31,12 +135,20 @@ int cli_load(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset)
         return CLI_DONE;
     }
     error.code = result;
-    int code = cli_fail_result(context, o->input, &error);
+    int code = cli_fail_result(context, context->options.input, &error);
     pelt_asset_destroy(*out_asset);
     pelt_gltf_close(*out_gltf);
     *out_gltf = NULL;
     *out_asset = NULL;
     return code;
+}
+
+int cli_load(cli_context *context, pelt_gltf **out_gltf, pelt_asset **out_asset)
+{
+    *out_gltf = NULL;
+    *out_asset = NULL;
+    bool cooked = cli_is_cooked(context->options.input);
+    return cooked ? load_cooked(context, out_gltf, out_asset) : load_gltf(context, out_gltf, out_asset);
 }
 
 // Appends text to a bounded list of names; false once it is full.
@@ -83,29 +195,12 @@ static void list_clips(const pelt_asset_data *asset, const char *name, char *out
     }
 }
 
-// "#12" as 12; false for anything else.
-static bool read_index(const char *selector, uint64_t *out)
-{
-    if (selector[0] != '#' || !isdigit((unsigned char)selector[1])) {
-        return false;
-    }
-    uint64_t value = 0;
-    for (const char *at = selector + 1; *at; at++) {
-        if (!isdigit((unsigned char)*at)) {
-            return false;
-        }
-        value = value > UINT32_MAX ? value : value * 10 + (uint64_t)(*at - '0');
-    }
-    *out = value;
-    return true;
-}
-
 int cli_select_clip(const cli_context *context, const pelt_asset_data *asset, const char *selector, uint32_t *out_clip)
 {
     const char *file = context->options.input;
     char list[1024];
     uint64_t index = 0;
-    bool is_index = read_index(selector, &index);
+    bool is_index = cli_read_index(selector, &index);
     *out_clip = PELT_NONE;
     if (is_index && index < asset->clip_count) {
         *out_clip = (uint32_t)index;
@@ -152,14 +247,11 @@ int cli_parse_time(const cli_context *context, const char *text, double duration
     bool percent = length > 0 && text[length - 1] == '%';
     length -= percent;
     double value = 0;
-    bool plain = length > 0 && length < sizeof number;
+    bool plain = length < sizeof number;
     if (plain) {
         memcpy(number, text, length);
         number[length] = '\0';
-        char *end = NULL;
-        value = strtod(number, &end);
-        // The set keeps out what strtod also reads: blanks, hexadecimal, infinity and NaN.
-        plain = number[strspn(number, "0123456789+-.eE")] == '\0' && *end == '\0' && isfinite(value);
+        plain = cli_read_real(number, &value);
     }
     if (!plain) {
         return cli_fail(context, CLI_USAGE, NULL, NULL, "write seconds as 1.25, or a share of the clip as 50%",

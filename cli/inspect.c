@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *inspect_topology_name(pelt_topology topology)
 {
@@ -242,7 +243,12 @@ static bool gather_clips(inspect_facts *facts)
 
 int inspect_gather(cli_context *context, pelt_gltf *gltf, const pelt_asset *asset, inspect_facts *out)
 {
-    *out = (inspect_facts){.gltf = gltf, .data = pelt_asset_get(asset)};
+    *out = (inspect_facts){.gltf = gltf, .data = pelt_asset_get(asset), .size = pelt_gltf_source_size(gltf)};
+    if (context->cooked) {
+        struct stat info;
+        out->cooked = pelt_cooked_get(context->cooked);
+        out->size = stat(context->options.input, &info) == 0 ? (uint64_t)info.st_size : 0;
+    }
     if (gather_meshes(out) && gather_nodes(out) && gather_placed(out) && inspect_gather_skins(asset, out) &&
         gather_clips(out)) {
         return CLI_DONE;

@@ -54,6 +54,8 @@ typedef struct inspect_joint {
 typedef struct inspect_facts {
     pelt_gltf *gltf;
     const pelt_asset_data *data;
+    const pelt_cooked_data *cooked; // of a .pelt: its primitives are those below; else NULL
+    uint64_t size;                  // bytes of the file, external buffers included
     uint32_t primitive_count;
     inspect_primitive *primitives; // in mesh order
     uint32_t *first_primitive;     // mesh_count + 1
@@ -82,6 +84,9 @@ void inspect_print_text(const cli_context *context, const inspect_facts *facts);
 void inspect_print_tree(const inspect_facts *facts);
 json_t *inspect_json(const cli_context *context, const inspect_facts *facts);
 json_t *inspect_json_tree(const inspect_facts *facts);
+// How a primitive of a .pelt is packed; index into facts->primitives.
+void inspect_print_cooked(const inspect_facts *facts, uint32_t index);
+json_t *inspect_json_cooked(const inspect_facts *facts, uint32_t index);
 
 const char *inspect_topology_name(pelt_topology topology);
 const char *inspect_component_name(pelt_component component);

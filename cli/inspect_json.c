@@ -103,6 +103,9 @@ static json_t *primitive_json(const inspect_facts *f, const inspect_primitive *i
     set_count(bytes, "packed_written", ip->packed_written_size);
     set_count(bytes, "plain_read", ip->plain_size);
     json_object_set_new(value, "bytes_per_vertex", bytes);
+    if (f->cooked) {
+        json_object_set_new(value, "cooked", inspect_json_cooked(f, (uint32_t)(ip - f->primitives)));
+    }
     return value;
 }
 
@@ -241,7 +244,8 @@ json_t *inspect_json(const cli_context *context, const inspect_facts *f)
     json_t *value = json_object();
     json_object_set_new(value, "schema", json_string("pelt/inspect/1"));
     json_object_set_new(value, "file", cli_json_text(context->options.input));
-    set_count(value, "size", pelt_gltf_source_size(f->gltf));
+    json_object_set_new(value, "format", json_string(f->cooked ? "pelt" : "gltf"));
+    set_count(value, "size", f->size);
     json_object_set_new(value, "extensions", list(f, pelt_gltf_extension_count(f->gltf), extension_json));
     json_object_set_new(value, "totals", totals_json(f));
     json_object_set_new(value, "meshes", list(f, data->mesh_count, mesh_json));

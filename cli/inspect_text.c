@@ -48,7 +48,7 @@ static void print_summary(const cli_context *context, const inspect_facts *f)
     char digits[32];
     cli_put(stdout, context->options.input);
     printf("\n");
-    label(2, "size", "%s bytes, external buffers included\n", group(pelt_gltf_source_size(f->gltf), digits));
+    label(2, "size", "%s bytes, external buffers included\n", group(f->size, digits));
     label(2, "meshes", "%s", "");
     count_of(data->mesh_count, "mesh, ", "meshes, ");
     count_of(f->primitive_count, "primitive, ", "primitives, ");
@@ -180,6 +180,9 @@ static void print_primitive(const inspect_facts *f, const inspect_primitive *ip)
     }
     label(4, "bytes per vertex", "%u read and %u written when packed; %u as plain floats\n", ip->packed_read_size,
           ip->packed_written_size, ip->plain_size);
+    if (f->cooked) {
+        inspect_print_cooked(f, (uint32_t)(ip - f->primitives));
+    }
 }
 
 static void print_mesh(const inspect_facts *f, uint32_t index)

@@ -4,16 +4,19 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Trees are built without looking at each call's result, so a failed allocation is noted here instead.
-static bool allocation_failed;
+static atomic_bool allocation_failed;
 
 static void *noting_malloc(size_t size)
 {
     void *memory = malloc(size);
-    allocation_failed = allocation_failed || !memory;
+    if (!memory) {
+        allocation_failed = true;
+    }
     return memory;
 }
 

@@ -69,6 +69,8 @@ static int run_verb(cli_context *context, const cli_verb *verb)
     code = context->warnings ? verb->run(context) : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
     json_decref(context->warnings);
     context->warnings = NULL;
+    pelt_cooked_close(context->cooked);
+    context->cooked = NULL;
     pelt_pool_destroy(context->pool);
     context->pool = NULL;
     return code;

@@ -76,7 +76,8 @@ static void put_verbs(FILE *stream)
         const cli_verb *verb = &cli_verb_table[i];
         fprintf(stream, ".SS ");
         put_upper(stream, verb->name);
-        fprintf(stream, "\n\\fBpelt %s\\fR [\\fIoptions\\fR] \\fI%s\\fR", verb->name, verb->operand);
+        fprintf(stream, "\n\\fBpelt %s\\fR [\\fIoptions\\fR] \\fI%s\\fR%s", verb->name, verb->operand,
+                verb->several ? "..." : "");
         for (size_t k = 0; k < cli_option_count; k++) {
             if ((cli_option_table[k].required_by & verb->bit) != 0) {
                 fprintf(stream, " \\fB\\-%c\\fR \\fI%s\\fR", cli_option_table[k].letter, cli_option_table[k].value);

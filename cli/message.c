@@ -2,9 +2,23 @@
 // Messages on standard error, with what files say made harmless for terminals.
 #include "cli.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Held over each message, so that those of several workers do not mix.
+static pthread_mutex_t screen = PTHREAD_MUTEX_INITIALIZER;
+
+void cli_screen_lock(void)
+{
+    pthread_mutex_lock(&screen);
+}
+
+void cli_screen_unlock(void)
+{
+    pthread_mutex_unlock(&screen);
+}
 
 // Length of the well-formed UTF-8 character at text and its code point; 0 where there is none. Shortest forms only,
 // no surrogates: Unicode 15, table 3-7.
@@ -106,9 +120,24 @@ static void heading(const cli_context *context, const char *code, const char *fi
 static const char *const exit_names[] = {"DONE",    "NEGATIVE",    "USAGE",     "IO",
                                          "INVALID", "UNSUPPORTED", "NO_DEVICE", "LIMIT"};
 
+static json_t *failure_json(int code, const char *file, const char *where, const char *hint, const char *name,
+                            const char *message)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "schema", json_string("pelt/error/1"));
+    json_object_set_new(value, "code", json_integer(code));
+    json_object_set_new(value, "name", json_string(name));
+    json_object_set_new(value, "file", cli_json_text(file && *file ? file : NULL));
+    json_object_set_new(value, "where", cli_json_text(where && *where ? where : NULL));
+    json_object_set_new(value, "message", cli_json_text(message));
+    json_object_set_new(value, "hint", cli_json_text(hint && *hint ? hint : NULL));
+    return value;
+}
+
 static void report(const cli_context *context, int code, const char *file, const char *where, const char *hint,
                    const char *name, const char *message)
 {
+    cli_screen_lock();
     heading(context, "\033[1;31m", file, where);
     cli_put(stderr, message);
     fputc('\n', stderr);
@@ -117,19 +146,18 @@ static void report(const cli_context *context, int code, const char *file, const
         cli_put(stderr, hint);
         fputc('\n', stderr);
     }
-    if (context && context->options.json) {
-        json_t *value = json_object();
-        json_object_set_new(value, "schema", json_string("pelt/error/1"));
-        json_object_set_new(value, "code", json_integer(code));
-        json_object_set_new(value, "name", json_string(name));
-        json_object_set_new(value, "file", cli_json_text(file && *file ? file : NULL));
-        json_object_set_new(value, "where", cli_json_text(where && *where ? where : NULL));
-        json_object_set_new(value, "message", cli_json_text(message));
-        json_object_set_new(value, "hint", cli_json_text(hint && *hint ? hint : NULL));
-        json_dumpf(value, stdout, JSON_INDENT(2));
-        fputc('\n', stdout);
-        json_decref(value);
+    if (context && (context->options.json || context->failure)) {
+        json_t *value = failure_json(code, file, where, hint, name, message);
+        if (context->failure) {
+            json_decref(*context->failure);
+            *context->failure = value;
+        } else {
+            json_dumpf(value, stdout, JSON_INDENT(2));
+            fputc('\n', stdout);
+            json_decref(value);
+        }
     }
+    cli_screen_unlock();
 }
 
 // vsnprintf that leaves no part of a character at the end.
@@ -223,10 +251,12 @@ static void warn(cli_context *context, const char *file, const char *where, cons
         json_array_append_new(context->warnings, value);
     }
     if (!context->options.quiet) {
+        cli_screen_lock();
         heading(context, "", file, where);
         fprintf(stderr, "%swarning:%s ", color(context, "\033[1;33m"), color(context, "\033[0m"));
         cli_put(stderr, message);
         fputc('\n', stderr);
+        cli_screen_unlock();
     }
 }
 

@@ -2,7 +2,6 @@
 // Reads the command line by the option table.
 #include "options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -120,45 +119,6 @@ static void out_of_range(parser *p, const cli_option *option, const char *text)
     }
 }
 
-// Decimal digits with an optional suffix. False on anything else, and on overflow.
-static bool read_count(const char *text, bool suffixes, uint64_t *out)
-{
-    uint64_t value = 0;
-    const char *at = text;
-    for (; isdigit((unsigned char)*at); at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        if (value > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    if (at == text) {
-        return false;
-    }
-    unsigned shift = 0;
-    if (suffixes && *at != '\0') {
-        int suffix = toupper((unsigned char)*at);
-        shift = suffix == 'K' ? 10 : suffix == 'M' ? 20 : suffix == 'G' ? 30 : 0;
-        at += shift != 0;
-    }
-    if (*at != '\0' || value > UINT64_MAX >> shift) {
-        return false;
-    }
-    *out = value << shift;
-    return true;
-}
-
-// strtod without its hexadecimal, infinite and NaN forms, and without blanks.
-static bool read_real(const char *text, double *out)
-{
-    if (text[0] == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0') {
-        return false;
-    }
-    char *end = NULL;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*out);
-}
-
 static bool is_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);
@@ -170,12 +130,18 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
+static void out_of_memory(parser *p)
+{
+    mistake(p, "", "out of memory");
+    p->result.code = CLI_LIMIT;
+}
+
 static void add_morph(parser *p, const char *text)
 {
     // The last '=' divides, so that a name may hold one.
     const char *equals = strrchr(text, '=');
     double value = 0;
-    if (!equals || equals == text || !read_real(equals + 1, &value) || !isfinite((float)value)) {
+    if (!equals || equals == text || !cli_read_real(equals + 1, &value) || !isfinite((float)value)) {
         mistake(p, "write --morph smile=0.8", "--morph takes NAME=V with a number V, not \"%s\"", text);
         return;
     }
@@ -187,8 +153,7 @@ static void add_morph(parser *p, const char *text)
     }
     if (!grown || !name) {
         free(name);
-        mistake(p, "", "out of memory");
-        p->result.code = CLI_LIMIT;
+        out_of_memory(p);
         return;
     }
     memcpy(name, text, (size_t)(equals - text));
@@ -201,7 +166,7 @@ static void set_number(parser *p, const cli_option *option, const char *text)
     char *field = (char *)p->options + option->offset;
     if (option->type == CLI_OPTION_REAL) {
         double value = 0;
-        if (!read_real(text, &value) || value < option->min || value > option->max) {
+        if (!cli_read_real(text, &value) || value < option->min || value > option->max) {
             out_of_range(p, option, text);
             return;
         }
@@ -209,7 +174,8 @@ static void set_number(parser *p, const cli_option *option, const char *text)
         return;
     }
     uint64_t value = 0;
-    if (!read_count(text, option->suffixes, &value) || value < (uint64_t)option->min || value > (uint64_t)option->max) {
+    if (!cli_read_count(text, option->suffixes, &value) || value < (uint64_t)option->min ||
+        value > (uint64_t)option->max) {
         out_of_range(p, option, text);
         return;
     }
@@ -219,6 +185,51 @@ static void set_number(parser *p, const cli_option *option, const char *text)
     } else {
         memcpy(field, &value, sizeof value);
     }
+}
+
+// "MIN:MAX"
+static void set_range(parser *p, const cli_option *option, const char *text)
+{
+    double range[2] = {0, 0};
+    char low[64];
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : sizeof low;
+    bool fine = length < sizeof low;
+    if (fine) {
+        memcpy(low, text, length);
+        low[length] = '\0';
+        fine = cli_read_real(low, &range[0]) && cli_read_real(colon + 1, &range[1]);
+    }
+    if (!fine || range[0] < option->min || range[1] > option->max || !(range[0] < range[1])) {
+        mistake(p, "write --morph-range -1:1", "--%s takes MIN:MAX, two numbers from %g to %g that rise, not \"%s\"",
+                option->name, option->min, option->max, text);
+        return;
+    }
+    memcpy((char *)p->options + option->offset, range, sizeof range);
+}
+
+// "I/N"
+static void set_shard(parser *p, const cli_option *option, const char *text)
+{
+    char first[16];
+    uint64_t index = 0;
+    uint64_t count = 0;
+    size_t length = strcspn(text, "/");
+    bool fine = text[length] == '/' && length < sizeof first;
+    if (fine) {
+        memcpy(first, text, length);
+        first[length] = '\0';
+        fine = cli_read_count(first, false, &index) && cli_read_count(text + length + 1, false, &count);
+    }
+    if (!fine || index < 1 || index > count || (double)count > option->max) {
+        char most[32];
+        mistake(p, "write --shard 1/4 for the first of four",
+                "--%s takes I/N, I from 1 to N and N up to %s, not \"%s\"", option->name,
+                cli_grouped((uint64_t)option->max, most), text);
+        return;
+    }
+    uint32_t shard[2] = {(uint32_t)index, (uint32_t)count};
+    memcpy((char *)p->options + option->offset, shard, sizeof shard);
 }
 
 static void set_value(parser *p, const cli_option *option, const char *text)
@@ -233,7 +244,7 @@ static void set_value(parser *p, const cli_option *option, const char *text)
         }
         break;
     case CLI_OPTION_DEVICE:
-        if (!is_choice("cpu|gpu", text) && !read_count(text, false, &number)) {
+        if (!is_choice("cpu|gpu", text) && !cli_read_count(text, false, &number)) {
             mistake(p, "", "--device takes cpu, gpu or a device's number, not \"%s\"", text);
             return;
         }
@@ -246,6 +257,12 @@ static void set_value(parser *p, const cli_option *option, const char *text)
         break;
     case CLI_OPTION_MORPH:
         add_morph(p, text);
+        return;
+    case CLI_OPTION_RANGE:
+        set_range(p, option, text);
+        return;
+    case CLI_OPTION_SHARD:
+        set_shard(p, option, text);
         return;
     default:
         set_number(p, option, text);
@@ -289,6 +306,9 @@ static void apply(parser *p, const cli_option *option, const char *value)
     }
     if (taken) {
         p->seen_required |= option->required_by;
+        if (option->given) {
+            *(bool *)(void *)((char *)p->options + option->given) = true;
+        }
         set_value(p, option, value);
     }
 }
@@ -324,11 +344,19 @@ static void read_operand(parser *p, const char *text)
 {
     if (text[0] == '\0') {
         mistake(p, "", "the %s is an empty text", p->result.verb->operand);
-    } else if (p->options->input) {
+    } else if (p->options->input && !p->result.verb->several) {
         mistake(p, "one file at a time; quote names that have blanks", "one %s too many: \"%s\"",
                 p->result.verb->operand, text);
     } else {
-        p->options->input = text;
+        cli_options *o = p->options;
+        const char **grown = realloc(o->inputs, ((size_t)o->input_count + 1) * sizeof *grown);
+        if (!grown) {
+            out_of_memory(p);
+            return;
+        }
+        o->inputs = grown;
+        o->inputs[o->input_count++] = text;
+        o->input = o->inputs[0];
     }
 }
 
@@ -340,9 +368,12 @@ static void check_complete(parser *p)
     if (!o->input) {
         snprintf(hint, sizeof hint, "for example: %s", verb->examples[0]);
         mistake(p, hint, "%s needs a %s", verb->name, verb->operand);
-    } else if (verb->bit != CLI_VERB_GEN && strcmp(o->input, "-") == 0) {
-        mistake(p, "save it to a file first; a file of that name is ./-", "%s cannot read from standard input",
-                verb->name);
+    }
+    for (uint32_t i = 0; verb->bit != CLI_VERB_GEN && i < o->input_count; i++) {
+        if (strcmp(o->inputs[i], "-") == 0) {
+            mistake(p, "save it to a file first; a file of that name is ./-", "%s cannot read from standard input",
+                    verb->name);
+        }
     }
     for (size_t i = 0; i < cli_option_count; i++) {
         const cli_option *option = &cli_option_table[i];
@@ -436,6 +467,9 @@ void cli_options_release(cli_options *options)
         free((void *)(uintptr_t)options->morphs[i].name);
     }
     free(options->morphs);
+    free(options->inputs);
+    options->inputs = NULL;
+    options->input_count = 0;
     options->morphs = NULL;
     options->morph_count = 0;
 }

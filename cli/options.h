@@ -10,7 +10,8 @@ enum {
     CLI_VERB_POSE = 2,
     CLI_VERB_BOUNDS = 4,
     CLI_VERB_GEN = 8,
-    CLI_VERB_ALL = 15
+    CLI_VERB_COOK = 16,
+    CLI_VERB_ALL = 31
 };
 
 typedef enum cli_option_type {
@@ -22,6 +23,8 @@ typedef enum cli_option_type {
     CLI_OPTION_COUNT64,  // uint64_t; the same
     CLI_OPTION_REAL,     // double
     CLI_OPTION_MORPH,    // appended to cli_options.morphs
+    CLI_OPTION_RANGE,    // double[2]: MIN:MAX
+    CLI_OPTION_SHARD,    // uint32_t[2]: I/N
     CLI_OPTION_HELP,
     CLI_OPTION_VERSION
 } cli_option_type;
@@ -32,6 +35,7 @@ typedef struct cli_option {
     const char *value; // value name; NULL = takes none
     cli_option_type type;
     size_t offset; // in cli_options
+    size_t given;  // of a bool there that is set with it, where no value can say "not given"; 0 = none
     uint32_t verbs;
     uint32_t required_by; // verbs that cannot go without
     double min;           // of numbers, inclusive
@@ -47,6 +51,7 @@ typedef struct cli_verb {
     uint32_t bit;
     cli_run run;
     const char *operand;
+    bool several; // takes more than one operand
     const char *summary;
     const char *text;        // paragraphs, one a line
     const char *examples[4]; // up to the first NULL

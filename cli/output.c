@@ -187,17 +187,22 @@ static int publish(cli_output *out)
     return 0;
 }
 
-int cli_output_commit(cli_output *out)
+bool cli_output_finish(cli_output *out)
 {
-    if (!out->file) {
-        return cli_fail(out->context, CLI_IO, out->path, NULL, NULL, "cannot write: no file is open");
-    }
-    if (fclose(out->file) != 0 && !out->failed) {
+    if (out->file && fclose(out->file) != 0 && !out->failed) {
         out->failed = true;
         out->error = errno;
     }
     out->file = NULL;
-    if (!out->failed) {
+    return !out->failed;
+}
+
+int cli_output_commit(cli_output *out)
+{
+    if (!out->temporary) {
+        return cli_fail(out->context, CLI_IO, out->path, NULL, NULL, "cannot write: no file is open");
+    }
+    if (cli_output_finish(out)) {
         out->error = publish(out);
         out->failed = out->error != 0;
     }

@@ -38,23 +38,12 @@ typedef struct pose_request {
 static int check_options(cli_context *context, pose_request *out)
 {
     const cli_options *o = &context->options;
-    if (!o->output) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "add -o FILE", "pose needs a file to write to");
-    }
     out->format = find_format(o->output);
     if (!out->format) {
         return cli_fail(context, CLI_USAGE, o->output, NULL, "end its name in .glb, .gltf, .obj, .ply, .stl or .npz",
                         "the output's format is not known by its ending");
     }
-    if (o->space && strcmp(o->space, "world") != 0 && strcmp(o->space, "mesh") != 0) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "the spaces are world and mesh", "--space %s is not known",
-                        o->space);
-    }
     out->mesh_space = o->space && strcmp(o->space, "mesh") == 0;
-    if (o->time && !o->clip) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "add --clip NAME or --clip #N",
-                        "--time needs a clip: the rest pose has no time");
-    }
     return CLI_DONE;
 }
 

@@ -3,11 +3,11 @@
 // instance. All buffers live as long as the scene, and what a new moment does not change is not computed again.
 #include "scene_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_MEMORY_LIMIT (UINT64_C(8) << 30)
+#define DEFAULT_VERTEX_LIMIT UINT64_C(100000000)
 
 // Never NULL for want of elements, so that NULL always means out of memory.
 static void *allocate(uint64_t count, size_t size)
@@ -130,26 +130,6 @@ static bool create_targets(scene *s, const pelt_asset_data *data)
     return work->morphs && work->forced && work->forced_weights && work->masks;
 }
 
-// "#3" as 3; false where text is not of that form.
-static bool parse_number_selector(const char *text, uint32_t *out)
-{
-    if (text[0] != '#' || text[1] < '0' || text[1] > '9') {
-        return false;
-    }
-    uint64_t value = 0;
-    for (const char *c = text + 1; *c; c++) {
-        if (*c < '0' || *c > '9') {
-            return false;
-        }
-        value = value * 10 + (uint64_t)(*c - '0');
-        if (value >= PELT_NONE) {
-            return false;
-        }
-    }
-    *out = (uint32_t)value;
-    return true;
-}
-
 static bool force_weight(scene_work *work, uint32_t mesh, uint32_t target, float value)
 {
     work->forced[work->target_starts[mesh] + target] = true;
@@ -161,11 +141,11 @@ static bool force_weight(scene_work *work, uint32_t mesh, uint32_t target, float
 static bool force_target(scene_work *work, const pelt_asset_data *data, const cli_morph_setting *setting)
 {
     bool found = false;
-    uint32_t number = 0;
-    bool is_number = parse_number_selector(setting->name, &number);
+    uint64_t number = 0;
+    bool is_number = cli_read_index(setting->name, &number);
     for (uint32_t i = 0; is_number && i < data->mesh_count; i++) {
         if (number < data->meshes[i].target_count) {
-            found = force_weight(work, i, number, setting->value);
+            found = force_weight(work, i, (uint32_t)number, setting->value);
         }
     }
     if (found || !setting->name[0]) {
@@ -216,10 +196,6 @@ static int apply_morph_options(scene *s, const pelt_asset_data *data)
 {
     const cli_options *options = &s->context->options;
     for (uint32_t i = 0; i < options->morph_count; i++) {
-        if (!isfinite(options->morphs[i].value)) {
-            return cli_fail(s->context, CLI_USAGE, NULL, NULL, NULL, "--morph %s: the weight must be a finite number",
-                            options->morphs[i].name);
-        }
         if (!force_target(s->work, data, &options->morphs[i])) {
             char names[400];
             list_targets(data, names, sizeof names);
@@ -236,13 +212,15 @@ static uint64_t vertex_bytes(const pelt_primitive *source)
            1;
 }
 
-// What the posed vertices take together, held against the same limit as the import: a mesh of a few MB placed by a
-// million nodes is a small file.
-static int check_memory(scene *s, const pelt_asset_data *data, uint64_t *out_primitives)
+// All posed vertices and what they take together, held against the same limits as the import: a mesh of a few MB placed
+// by a million nodes is a small file, and so are fifty primitives that share one huge accessor.
+static int check_size(scene *s, const pelt_asset_data *data, uint64_t *out_primitives)
 {
-    uint64_t limit = s->context->options.limits.memory;
+    const pelt_gltf_limits *limits = &s->context->options.limits;
+    uint64_t limit = limits->memory ? limits->memory : DEFAULT_MEMORY_LIMIT;
+    uint64_t vertex_limit = limits->vertices ? limits->vertices : DEFAULT_VERTEX_LIMIT;
     uint64_t bytes = 0;
-    limit = limit ? limit : DEFAULT_MEMORY_LIMIT;
+    uint64_t vertices = 0;
     for (uint32_t i = 0; i < data->instance_count; i++) {
         const pelt_mesh *mesh = &data->meshes[data->instances[i].mesh];
         *out_primitives += mesh->primitive_count;
@@ -251,6 +229,11 @@ static int check_memory(scene *s, const pelt_asset_data *data, uint64_t *out_pri
                                 ? mesh->primitives[j].vertex_count * vertex_bytes(&mesh->primitives[j])
                                 : 0;
             bytes += sizeof(scene_primitive) + size;
+            vertices += mesh->primitives[j].vertex_count;
+            if (vertices > vertex_limit) {
+                return cli_fail(s->context, CLI_LIMIT, s->context->options.input, NULL, "raise --max-vertices",
+                                "the scene poses more than %llu vertices", (unsigned long long)vertex_limit);
+            }
             if (bytes > limit) {
                 return cli_fail(s->context, CLI_LIMIT, s->context->options.input, NULL, "raise --max-memory",
                                 "the posed vertices take more than %llu bytes", (unsigned long long)limit);
@@ -367,7 +350,7 @@ int scene_create(cli_context *context, const pelt_asset *asset, scene_streams st
     work->streams = streams;
     out->work = work;
     uint64_t primitive_count = 0;
-    int code = check_memory(out, data, &primitive_count);
+    int code = check_size(out, data, &primitive_count);
     if (code == CLI_DONE && pelt_pose_create(asset, NULL, &out->pose) != PELT_OK) {
         code = scene_out_of_memory(out);
     }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    SLOTS = 8
+    SLOTS = 1100 // more than there can be workers, each with a file at a time
 };
 
 // A handler can reach static state only.

@@ -99,16 +99,19 @@ static char *buffer_path(const char *path, const char **out_name)
     return result;
 }
 
-// Percent-encodes what RFC 3986 does not let stand in a path.
+// Percent-encodes what RFC 3986 does not let stand in a path. "./" keeps readers that decode first from taking what is
+// in front of a colon for a scheme.
 static char *encode_uri(const char *name)
 {
     static const char kept[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     static const char hex[] = "0123456789ABCDEF";
-    char *uri = malloc(3 * strlen(name) + 1);
+    const char *prefix = strchr(name, ':') ? "./" : "";
+    char *uri = malloc(strlen(prefix) + 3 * strlen(name) + 1);
     if (!uri) {
         return NULL;
     }
-    char *out = uri;
+    strcpy(uri, prefix);
+    char *out = uri + strlen(prefix);
     for (const char *c = name; *c; c++) {
         unsigned char byte = (unsigned char)*c;
         if (strchr(kept, *c)) {
@@ -123,10 +126,12 @@ static char *encode_uri(const char *name)
     return uri;
 }
 
-// The buffer goes first: a .gltf never stands there without its .bin.
+// Both are whole before either gets its name, so that a full disk leaves an older pair as it is. The buffer goes first:
+// a .gltf never stands there without its .bin.
 static int commit_both(cli_output *json, cli_output *buffer, const char *bin)
 {
-    bool json_failed = json->failed;
+    bool buffer_failed = !cli_output_finish(buffer);
+    bool json_failed = !cli_output_finish(json) && !buffer_failed;
     int code = json_failed ? cli_output_commit(json) : cli_output_commit(buffer);
     if (code == CLI_DONE && !json_failed) {
         code = cli_output_commit(json);
@@ -145,6 +150,11 @@ int write_gltf(const pose_export *e)
     char *bin = buffer_path(e->path, &name);
     char *uri = bin ? encode_uri(name) : NULL;
     int code = uri ? CLI_DONE : export_out_of_memory(e);
+    if (code == CLI_DONE && strchr(name, '\\')) {
+        // Percent-encoding does not help: readers take it for a separator of folders, and Pelt refuses it.
+        code = cli_fail(e->context, CLI_USAGE, e->path, NULL, "give another name, or write .glb, which is one file",
+                        "a backslash cannot stand in the name of the buffer beside a .gltf");
+    }
     code = code == CLI_DONE ? cli_output_open(e->context, e->path, &json) : code;
     code = code == CLI_DONE ? cli_output_open(e->context, bin, &buffer) : code;
     code = code == CLI_DONE ? write_posed(e, &json, &buffer, uri) : code;

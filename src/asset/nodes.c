@@ -43,6 +43,7 @@ static pelt_result fill_trs(uint32_t index, const pelt_builder_node *from, pelt_
     }
     pelti_quatd rotation = pelti_quatd_from_quat(from->rest.rotation);
     double off = fabs(sqrt(pelti_quatd_dot(rotation, rotation)) - 1.0);
+    bool settled = pelti_quatd_is_rounded_unit(rotation);
     if (!pelti_quatd_normalize(&rotation)) {
         return pelti_fail(error, PELT_ERROR_INVALID, pelti_asset_text("/nodes/%u/rotation", index).text,
                           "node %u: rotation has length zero", index);
@@ -54,7 +55,7 @@ static pelt_result fill_trs(uint32_t index, const pelt_builder_node *from, pelt_
             report->worst_rotation = index;
         }
     }
-    node->rest.rotation = pelti_quat_from_quatd(rotation);
+    node->rest.rotation = settled ? from->rest.rotation : pelti_quat_from_quatd(rotation);
     node->local_matrix = pelt_mat34_from_trs(&node->rest);
     return PELT_OK;
 }

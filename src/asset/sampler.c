@@ -63,6 +63,7 @@ static pelt_result check_rotations(const pelt_log *log, uint32_t clip, const pel
     for (uint32_t k = 0; k < sampler->key_count; k++, value += cubic ? 12 : 4) {
         pelti_quatd q = {(double)value[0], (double)value[1], (double)value[2], (double)value[3]};
         double off = fabs(sqrt(pelti_quatd_dot(q, q)) - 1.0);
+        bool settled = pelti_quatd_is_rounded_unit(q);
         if (!pelti_quatd_normalize(&q)) {
             return pelti_fail(error, PELT_ERROR_INVALID, sampler_path(clip, sampler, "output").text,
                               "animation %u, sampler %u: output: the rotation of key %u has length zero", clip,
@@ -71,8 +72,10 @@ static pelt_result check_rotations(const pelt_log *log, uint32_t clip, const pel
         if (!cubic) {
             worst_key = off > worst_off ? k : worst_key;
             worst_off = off > worst_off ? off : worst_off;
-            pelt_quat unit = pelti_quat_from_quatd(q);
-            memcpy(value, &unit, sizeof unit);
+            if (!settled) {
+                pelt_quat unit = pelti_quat_from_quatd(q);
+                memcpy(value, &unit, sizeof unit);
+            }
         }
     }
     // 8-bit keys are off by up to 0.016 without anything being wrong.

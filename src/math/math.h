@@ -105,6 +105,13 @@ static inline double pelti_quatd_dot(pelti_quatd a, pelti_quatd b)
     return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
+// Whether q may be a quaternion of unit length rounded to floats, which is off by at most 2^-24. To normalise it again
+// would gain nothing and could change its last bits: models must come through a file unchanged.
+static inline bool pelti_quatd_is_rounded_unit(pelti_quatd q)
+{
+    return fabs(pelti_quatd_dot(q, q) - 1.0) <= 0x1.00001p-23;
+}
+
 // False, with *q untouched, where the length is zero or not finite.
 static inline bool pelti_quatd_normalize(pelti_quatd *q)
 {

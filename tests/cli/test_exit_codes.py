@@ -22,6 +22,20 @@ def test_exit_0_done(ctx):
     assert ctx.pelt("bounds bar.gltf --fail-outside").rc == 0
 
 
+def twice(document):
+    """The same mesh once more: 6 vertices in the file, 12 to pose."""
+    document["nodes"].append(dict(document["nodes"][2]))
+    document["scenes"][0]["nodes"].append(len(document["nodes"]) - 1)
+
+
+def test_vertex_limit_holds_for_all_that_is_posed(ctx):
+    ctx.gltf(edit=twice)
+    assert ctx.pelt("bounds bar.gltf --max-vertices 12").rc == 0
+    ctx.fails("bounds bar.gltf --max-vertices 11", 7, "--max-vertices")
+    ctx.fails("pose bar.gltf --max-vertices 11 -o o.npz", 7, "--max-vertices")
+    assert not (ctx.tmp / "o.npz").exists()
+
+
 def test_exit_1_verdict_negative(ctx):
     ctx.gltf(edit=leaves)
     result = ctx.pelt("bounds bar.gltf --fail-outside")

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Output files: whole or not at all, nothing lost, nothing left over."""
+import json
 import os
 import resource
 import signal
 import stat
 import subprocess
 import time
+import urllib.parse
 
 
 def test_no_overwrite_without_force(ctx):
@@ -89,6 +91,39 @@ def test_a_failed_write_leaves_nothing(ctx):
         assert (ctx.tmp / name).read_text() == "mine"
         os.unlink(ctx.tmp / name)
         assert ctx.files() == ["o.glb"], name
+
+
+def test_a_full_disk_leaves_an_older_pair_as_it_is(ctx):
+    # The last bytes of the .gltf fail only when the stream is closed, while the small .bin has long been written.
+    ctx.gltf("big.gltf", edit=lambda d: d["nodes"][2].update(extras="x" * 9000))
+    ctx.gltf()
+    assert ctx.pelt("pose big.gltf -o a.gltf").rc == 0
+    size = (ctx.tmp / "a.gltf").stat().st_size
+    assert ctx.pelt("pose bar.gltf --force -o a.gltf").rc == 0
+    pair = [(ctx.tmp / name).read_bytes() for name in ("a.gltf", "a.bin")]
+    for short in (1, 100, 4096, size // 2):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size - short, size - short))
+        ctx.fails("pose big.gltf --clip bend --time 1 --force -o a.gltf", 3, "a.gltf", "File too large",
+                  preexec_fn=limit)
+        assert [(ctx.tmp / name).read_bytes() for name in ("a.gltf", "a.bin")] == pair, short
+        ctx.fails("pose big.gltf -o b.gltf", 3, "File too large", preexec_fn=limit)
+        assert ctx.files() == ["a.bin", "a.gltf", "bar.gltf", "big.gltf"]
+
+
+def test_any_name_of_a_gltf_leads_to_its_buffer(ctx):
+    ctx.gltf()
+    for name in ("a:b", "http:b", "%41%2f", "a b?#", "-x", "..", "\u00fc\n", "c:d/e:f"):
+        if "/" in name:
+            (ctx.tmp / name).parent.mkdir()
+        assert ctx.pelt(["pose", "bar.gltf", "-o", name + ".gltf"]).rc == 0, name
+        uri = json.loads((ctx.tmp / (name + ".gltf")).read_bytes())["buffers"][0]["uri"]
+        assert not urllib.parse.urlparse(uri).scheme, uri
+        plain = urllib.parse.unquote(uri, errors="strict")
+        assert (ctx.tmp / (name + ".gltf")).parent.joinpath(plain).read_bytes() == (
+            ctx.tmp / (name + ".bin")).read_bytes()
+        assert ctx.pelt(["inspect", "--", name + ".gltf"]).rc == 0, name
+    ctx.fails(["pose", "bar.gltf", "-o", "a\\b.gltf"], 2, "backslash")
+    assert ctx.pelt(["pose", "bar.gltf", "-o", "a\\b.glb"]).rc == 0
 
 
 def test_an_invalid_input_makes_no_file(ctx):

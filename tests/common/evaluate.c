@@ -149,6 +149,24 @@ static void evaluate_pose(run *r, uint32_t clip, double time)
     }
 }
 
+void peltt_evaluate_asset(const pelt_asset *asset, const pelt_allocator *allocator, uint32_t pose_limit,
+                          peltt_evaluation *out)
+{
+    pelt_pose *pose = NULL;
+    out->result = pelt_pose_create(asset, allocator, &pose);
+    if (out->result == PELT_OK) {
+        run r = {pelt_asset_get(asset), pose, out};
+        out->instance_count = r.asset->instance_count;
+        uint64_t pose_count = 1 + 3 * (uint64_t)r.asset->clip_count;
+        for (uint64_t i = 0; i < pose_count && (pose_limit == 0 || i < pose_limit) && !out->violation; i++) {
+            uint32_t clip = i == 0 ? PELT_NONE : (uint32_t)((i - 1) / 3);
+            double time = i == 0 ? 0.0 : (double)r.asset->clips[clip].duration * 0.5 * (double)((i - 1) % 3);
+            evaluate_pose(&r, clip, time);
+        }
+    }
+    pelt_pose_destroy(pose);
+}
+
 peltt_evaluation peltt_evaluate(const void *data, size_t size, const char *folder, const pelt_allocator *allocator,
                                 uint32_t pose_limit)
 {
@@ -156,7 +174,6 @@ peltt_evaluation peltt_evaluate(const void *data, size_t size, const char *folde
     pelt_gltf_options options = {.limits = {.memory = 256u << 20}};
     pelt_gltf *gltf = NULL;
     pelt_asset *asset = NULL;
-    pelt_pose *pose = NULL;
     if (allocator) {
         options.allocator = *allocator;
     }
@@ -168,19 +185,8 @@ peltt_evaluation peltt_evaluate(const void *data, size_t size, const char *folde
         out.violation = "an error came without its code or message";
     }
     if (out.result == PELT_OK) {
-        out.result = pelt_pose_create(asset, allocator, &pose);
+        peltt_evaluate_asset(asset, allocator, pose_limit, &out);
     }
-    if (out.result == PELT_OK) {
-        run r = {pelt_asset_get(asset), pose, &out};
-        out.instance_count = r.asset->instance_count;
-        uint64_t pose_count = 1 + 3 * (uint64_t)r.asset->clip_count;
-        for (uint64_t i = 0; i < pose_count && (pose_limit == 0 || i < pose_limit) && !out.violation; i++) {
-            uint32_t clip = i == 0 ? PELT_NONE : (uint32_t)((i - 1) / 3);
-            double time = i == 0 ? 0.0 : (double)r.asset->clips[clip].duration * 0.5 * (double)((i - 1) % 3);
-            evaluate_pose(&r, clip, time);
-        }
-    }
-    pelt_pose_destroy(pose);
     pelt_asset_destroy(asset);
     pelt_gltf_close(gltf);
     return out;

@@ -8,7 +8,7 @@ shift 3
 mkdir -p "$corpus"
 for folder in "$@"; do
     [ -d "$folder" ] || continue
-    find "$folder" -maxdepth 1 \( -name '*.gltf' -o -name '*.glb' \) -size -9k -exec cp {} "$corpus" \;
+    find "$folder" -maxdepth 1 \( -name '*.gltf' -o -name '*.glb' -o -name '*.pelt' \) -size -9k -exec cp {} "$corpus" \;
 done
 findings=$(mktemp -d)
 if "$fuzzer" -max_total_time="$seconds" -max_len=16384 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \

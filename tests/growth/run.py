@@ -139,15 +139,25 @@ def by_clips(n):
     return m
 
 
+def by_many_vertices(n):
+    m = rig(100)
+    m.json['meshes'].append({'primitives': [vertices(m, n, 100)]})
+    return m
+
+
 # what grows, maker, size, arguments after the file
 POSE = ['pose', '-o']
+COOK = ['cook', '-o']
 GROWTH = [
     ('vertices', by_vertices, 60000, POSE), ('joints in a chain', by_joints, 8000, POSE),
     ('joints under one parent', lambda n: by_joints(n, False), 8000, POSE), ('nodes in a chain', by_nodes, 20000, POSE),
     ('keys', by_keys, 60000, POSE), ('channels', by_channels, 3000, POSE), ('primitives', by_primitives, 1500, POSE),
     ('morph targets', by_targets, 3000, POSE), ('instances', by_instances, 2000, POSE), ('clips', by_clips, 1000, POSE),
     ('joints, inspected', by_joints, 8000, ['inspect', '--tree']), ('nodes, inspected', by_nodes, 20000, ['inspect']),
-    ('keys, all bounds', by_keys, 600, ['bounds']),
+    ('keys, all bounds', by_keys, 600, ['bounds']), ('vertices, cooked', by_many_vertices, 40000, COOK),
+    ('joints, cooked', by_joints, 6000, COOK), ('nodes, cooked', by_nodes, 20000, COOK),
+    ('primitives, cooked', by_primitives, 1500, COOK), ('morph targets, cooked', by_targets, 1500, COOK),
+    ('instances, cooked', by_instances, 2000, COOK), ('keys, cooked', by_keys, 30000, COOK),
 ]
 
 
@@ -155,7 +165,7 @@ def instructions(folder, path, verb):
     counts = os.path.join(folder, 'callgrind.out')
     arguments = [verb[0], path] + (['--threads', '1'] if verb[0] != 'inspect' else [])
     if '-o' in verb:
-        arguments += ['-o', os.path.join(folder, 'out.glb'), '--force']
+        arguments += ['-o', os.path.join(folder, 'out.pelt' if verb == COOK else 'out.glb'), '--force']
     if '--tree' in verb:
         arguments.append('--tree')
     has_clip = b'"animations"' in open(path, 'rb').read()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Breaks files in every way of three kinds and runs the whole path over each: cut at every length, every byte flipped
-// with three masks, every allocation failing. A clean error or a right answer is the only thing allowed. Prints TAP.
-#include "evaluate.h"
+// with three masks, every allocation failing. A clean error or a right answer is the only thing allowed. glTF, and
+// .pelt by the ending: those also with their hashes compared, where nothing may go unnoticed. Prints TAP.
+#include "evaluate_pelt.h"
 #include "peltt_alloc.h"
 
 #include <jansson.h>
@@ -14,6 +15,8 @@ typedef struct input {
     char *folder;
     uint8_t *data;
     size_t size;
+    bool is_pelt;
+    bool compare_hashes; // of .pelt
 } input;
 
 static int test_count;
@@ -41,6 +44,7 @@ static bool read_input(const char *path, input *in)
     in->path = path;
     in->data = malloc(in->size + 1);
     in->folder = strdup(path);
+    in->is_pelt = strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".pelt") == 0;
     bool fine = in->data && in->folder && fread(in->data, 1, in->size, file) == in->size;
     fclose(file);
     if (fine) {
@@ -55,14 +59,29 @@ static bool read_input(const char *path, input *in)
 }
 
 // A copy of exactly size bytes, so that an address sanitizer sees a read past its end.
-static peltt_evaluation evaluate_copy(const input *in, const uint8_t *data, size_t size)
+static peltt_evaluation evaluate_with(const input *in, const uint8_t *data, size_t size,
+                                      const pelt_allocator *allocator, uint32_t pose_limit)
 {
-    uint8_t *copy = malloc(size ? size : 1);
+    peltt_evaluation evaluation = {.result = PELT_ERROR_MEMORY};
+    void *copy = NULL;
+    if (posix_memalign(&copy, 64, size ? size : 1) != 0) {
+        return evaluation;
+    }
     if (size) {
         memcpy(copy, data, size);
     }
-    peltt_evaluation evaluation = peltt_evaluate(copy, size, in->folder, NULL, 4);
+    evaluation = in->is_pelt ? peltt_evaluate_pelt(copy, size, !in->compare_hashes, allocator, pose_limit)
+                             : peltt_evaluate(copy, size, in->folder, allocator, pose_limit);
     free(copy);
+    return evaluation;
+}
+
+static peltt_evaluation evaluate_copy(const input *in, const uint8_t *data, size_t size)
+{
+    peltt_evaluation evaluation = evaluate_with(in, data, size, NULL, 4);
+    if (in->compare_hashes && evaluation.result == PELT_OK) {
+        evaluation.violation = "the damage went unnoticed";
+    }
     return evaluation;
 }
 
@@ -92,19 +111,19 @@ static void sweep_flips(const input *in)
             at = i;
         }
     }
-    report(in, "every byte flipped", violation, at);
+    report(in, in->compare_hashes ? "every byte flipped, with hashes" : "every byte flipped", violation, at);
 }
 
 // The n-th allocation of the library fails, for every n until none does; nothing may leak.
 static void sweep_library_allocations(const input *in)
 {
-    peltt_evaluation whole = peltt_evaluate(in->data, in->size, in->folder, NULL, 4);
+    peltt_evaluation whole = evaluate_with(in, in->data, in->size, NULL, 4);
     const char *violation = whole.violation;
     uint64_t n = 0;
     for (bool failed = true; failed && !violation;) {
         peltt_alloc state = {.fail_at = ++n};
         pelt_allocator allocator = peltt_alloc_make(&state);
-        peltt_evaluation evaluation = peltt_evaluate(in->data, in->size, in->folder, &allocator, 4);
+        peltt_evaluation evaluation = evaluate_with(in, in->data, in->size, &allocator, 4);
         failed = state.call_count >= n;
         violation = evaluation.violation;
         if (state.live_blocks != 0) {
@@ -165,11 +184,18 @@ int main(int argument_count, char **arguments)
             continue;
         }
         sweep_truncation(&in, stride ? stride : 1);
-        if (in.size < 4096) {
+        if (in.size < (in.is_pelt ? 8192u : 4096u)) {
             sweep_flips(&in);
+            in.compare_hashes = in.is_pelt;
+        }
+        if (in.compare_hashes) {
+            sweep_flips(&in);
+            in.compare_hashes = false;
         }
         if (in.size < 65536) {
             sweep_library_allocations(&in);
+        }
+        if (in.size < 65536 && !in.is_pelt) {
             sweep_json_allocations(&in);
         }
         free(in.data);

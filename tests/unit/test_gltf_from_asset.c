@@ -138,11 +138,10 @@ static void its_getters_tell_of_no_file(void **state)
     assert_string_equal(pelt_gltf_material_name(gltf, 0), "");
     assert_int_equal(pelt_gltf_import(gltf, &asset, &error), PELT_ERROR_ARGUMENT);
     assert_null(asset);
+    pelt_gltf_close(gltf);
     assert_int_equal(pelt_gltf_open_asset(NULL, NULL, &gltf, &error), PELT_ERROR_ARGUMENT);
     assert_null(gltf);
     assert_int_equal(pelt_gltf_open_asset(posed.asset, NULL, NULL, &error), PELT_ERROR_ARGUMENT);
-    gltf = open_asset(posed.asset, NULL);
-    pelt_gltf_close(gltf);
     peltt_posed_close(&posed);
     peltt_blob_free(&source);
 }
@@ -289,6 +288,49 @@ static void each_failed_allocation_ends_in_memory_without_a_leak(void **state)
     pelt_asset_destroy(o.asset);
 }
 
+// jansson takes no allocator, only functions of the whole process.
+static uint64_t json_calls;
+static uint64_t json_fail_at;
+
+static void *json_allocate(size_t size)
+{
+    json_calls++;
+    return json_calls == json_fail_at ? NULL : malloc(size);
+}
+
+static void each_failed_json_allocation_ends_in_memory(void **state)
+{
+    (void)state;
+    peltt_blob source = peltt_stage();
+    peltt_posed posed = peltt_posed_open(&source, NULL, NULL);
+    peltt_log *log = calloc(1, sizeof *log);
+    assert_non_null(log);
+    pelt_gltf_options options = {.log = peltt_log_make(log)};
+    json_malloc_t old_malloc = NULL;
+    json_free_t old_free = NULL;
+    json_get_alloc_funcs(&old_malloc, &old_free);
+    json_set_alloc_funcs(json_allocate, free);
+    pelt_result result = PELT_ERROR_MEMORY;
+    uint64_t failures = 0;
+    for (uint64_t n = 1; result != PELT_OK; n++) {
+        pelt_gltf *gltf = NULL;
+        json_calls = 0;
+        json_fail_at = n;
+        result = pelt_gltf_open_asset(posed.asset, &options, &gltf, NULL);
+        if (result != PELT_OK && result != PELT_ERROR_MEMORY) {
+            fail_msg("allocation %u: %s", (unsigned)n, pelt_result_name(result));
+        }
+        failures += result != PELT_OK;
+        pelt_gltf_close(gltf);
+    }
+    json_set_alloc_funcs(old_malloc, old_free);
+    assert_true(failures > 100);
+    assert_int_equal(log->count, 0); // none is told as a fault of the asset
+    free(log);
+    peltt_posed_close(&posed);
+    peltt_blob_free(&source);
+}
+
 static void its_copies_count_against_the_memory_limit(void **state)
 {
     (void)state;
@@ -345,6 +387,7 @@ int main(void)
         cmocka_unit_test(its_getters_tell_of_no_file),
         cmocka_unit_test(assets_that_no_file_would_give_are_written_too),
         cmocka_unit_test(each_failed_allocation_ends_in_memory_without_a_leak),
+        cmocka_unit_test(each_failed_json_allocation_ends_in_memory),
         cmocka_unit_test(its_copies_count_against_the_memory_limit),
         cmocka_unit_test(the_parts_of_a_file_are_itself_and_its_external_buffers),
     };

@@ -39,6 +39,9 @@ pose_all() {
         "$pelt" pose "$model" --quiet --clip '#0' --time 37% -o "$scratch/out/$name-clip.glb" >/dev/null 2>&1
     done
 }
-pose_all "$scratch"/in/*.glb "$here"/../data/*.gl[bt]* "$folder"/cases/*.gltf "$folder"/cases/*.glb "$folder"/models/*.gltf \
+for model in octopus wide crowd; do
+    "$pelt" cook "$scratch/in/$model.glb" -o "$scratch/in/$model.pelt" >/dev/null
+done
+pose_all "$scratch"/in/*.glb "$scratch"/in/*.pelt "$here"/../data/*.gl[bt]* "$folder"/cases/*.gltf "$folder"/cases/*.glb "$folder"/models/*.gltf \
     "$folder"/models/*.glb "$folder"/models/*.vrm "$folder"/models/*/*.gltf "$folder"/models/*/*.glb
 cd "$scratch" && node validate.mjs out/*.glb out/*.gltf
