@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Makes the table of packing errors in docs/accuracy.md from `pelt cook --json` over a folder of models.
 
-usage: accuracy_table.py PELT FOLDER [--write FILE] [--check]
+usage: accuracy_table.py PELT FOLDER [--write FILE] [--check] [--exclude PREFIX]
 
 Cooks every model twice, with sorted and with plain weights, and prints a Markdown table with the largest position errors of
-both, the bytes that skinning requests, and the medians. --write puts the table between the two marks in FILE. --check fails
+both, the bytes that skinning requests, and the medians. --exclude leaves out models whose path begins so. --write puts the
+table between the two marks in FILE. --check fails
 unless sorted weights do as docs/accuracy.md promises: at most half of the error of plain ones on every model with two
 influences a vertex or more, at most a quarter in the median, under 0.005 % of the diagonal in the median and 0.02 % on all.
 """
@@ -104,11 +105,13 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--write", metavar="FILE")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--exclude", metavar="PREFIX")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         by_sorted, by_plain = (cook(arguments.pelt, arguments.folder, scratch, w) for w in ("sorted", "plain"))
     rows = [Row(os.path.relpath(name, arguments.folder), entry, by_plain[name]) for name, entry in sorted(by_sorted.items())
             if name in by_plain and any(p["weights"] and p["vertices"] for p in entry["primitives"])]
+    rows = [r for r in rows if not (arguments.exclude and r.name.startswith(arguments.exclude))]
     if not [r for r in rows if r.counts]:
         sys.exit("no skinned model in " + arguments.folder)
     text = "\n".join(table(rows))

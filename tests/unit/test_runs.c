@@ -197,6 +197,27 @@ static void classes_get_their_own_runs_where_that_is_free(void **state)
     peltt_runs_destroy(&runs);
 }
 
+// Three sets over the same three joints, each with both classes: runs by set and runs by class have the same lists.
+static void equal_lists_go_to_runs_of_one_class(void **state)
+{
+    (void)state;
+    static const uint16_t sets[3][3] = {{0, 1, 1}, {0, 1, 2}, {0, 2, 2}};
+    peltt_random random = {8};
+    peltt_runs runs;
+    peltt_runs_init(&runs, 2048);
+    for (uint32_t v = 0; v < 2048; v++) {
+        const uint16_t *set = sets[v / 2 % 3];
+        peltt_runs_set(&runs, v, v % 2 == 0 ? 3 : 4, set[0], set[1], set[2], set[0]);
+    }
+    shuffle(&runs, &random);
+    order_and_check(&runs);
+    assert_int_equal(runs.primitive.out.run_count, 2);
+    assert_int_equal(runs.primitive.out.run_joint_count, 6);
+    assert_int_equal(runs.primitive.out.runs[0].class_counts[3], 1024);
+    assert_int_equal(runs.primitive.out.runs[1].class_counts[4], 1024);
+    peltt_runs_destroy(&runs);
+}
+
 // Rigid vertices of 64 joints, 64 each, that stand along the skeleton in another order than in the skin: runs of 16
 // neighbours in the skeleton are as good as any, and each joint is loaded once.
 static void each_joint_is_loaded_once_where_blocks_allow(void **state)
@@ -266,6 +287,15 @@ static void direct_joints_are_bytes_only_where_all_fit(void **state)
     }
 }
 
+static uint32_t bit_count(uint64_t bits)
+{
+    uint32_t count = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 // Cost of cutting after each block whose bit is set; UINT64_MAX where a run would break a rule.
 static uint64_t cost_of_cuts(const uint64_t *block_joints, uint32_t block_count, uint32_t cuts)
 {
@@ -275,12 +305,12 @@ static uint64_t cost_of_cuts(const uint64_t *block_joints, uint32_t block_count,
     uint32_t size = 0;
     for (uint32_t b = 0; b < block_count; b++) {
         joints |= block_joints[b];
-        narrow += __builtin_popcountll(block_joints[b]) <= 16;
+        narrow += bit_count(block_joints[b]) <= 16;
         size++;
         if (b + 1 < block_count && !(cuts >> b & 1)) {
             continue;
         }
-        uint32_t joint_count = (uint32_t)__builtin_popcountll(joints);
+        uint32_t joint_count = bit_count(joints);
         bool kinds_mixed = narrow != 0 && narrow != size;
         if (joint_count > (narrow ? 16 : 32) || kinds_mixed || size > 16) {
             return UINT64_MAX;
@@ -447,6 +477,7 @@ int main(void)
         cmocka_unit_test(equal_vertices_make_full_runs_in_file_order),
         cmocka_unit_test(limbs_are_told_apart),
         cmocka_unit_test(classes_get_their_own_runs_where_that_is_free),
+        cmocka_unit_test(equal_lists_go_to_runs_of_one_class),
         cmocka_unit_test(each_joint_is_loaded_once_where_blocks_allow),
         cmocka_unit_test(crowded_blocks_become_direct),
         cmocka_unit_test(direct_joints_are_bytes_only_where_all_fit),
