@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    RUNS = 7
+    RUNS = 15
 };
 
 static double now(void)

@@ -13,7 +13,7 @@ enum {
 };
 
 // Vertices posed in all, over moments and instances: what keeps a crowd or a file of many long clips from taking hours.
-static const double vertex_budget = 4e8;
+static const double vertex_budget = 1e8;
 
 double cook_error_rms(const cook_error *error)
 {

@@ -181,6 +181,9 @@ static pelt_result list_boxes(cook_job *job, pelt_error *error)
             use++;
         }
         p->first_boxes = job->joint_boxes_count;
+        if (use < job->use_count && job->uses[use].mesh == p->primitive.out.mesh) {
+            p->primitive.skin = &job->asset->skins[job->uses[use].skin];
+        }
         for (uint32_t u = use; u < job->use_count && job->uses[u].mesh == p->primitive.out.mesh; u++) {
             job->joint_boxes[job->joint_boxes_count++] = (pelt_joint_boxes){.primitive = i, .skin = job->uses[u].skin};
             p->boxes_count++;

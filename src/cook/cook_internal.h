@@ -35,6 +35,7 @@ typedef struct cook_vertex {
 
 typedef struct cook_primitive {
     const pelt_asset_data *asset;
+    const pelt_skin *skin; // one that the mesh is posed with, for the order of joints; NULL if none
     const pelt_primitive *source;
     const pelt_cook_options *options; // morph range resolved
     cook_arena *arena;

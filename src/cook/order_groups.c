@@ -38,18 +38,6 @@ static sort_entry *sort_entries(sort_entry *entries, sort_entry *spare, uint32_t
     return entries;
 }
 
-// The skin that the primitive is first placed with.
-static const pelt_skin *find_skin(const cook_primitive *p)
-{
-    for (uint32_t i = 0; i < p->asset->instance_count; i++) {
-        const pelt_instance *instance = &p->asset->instances[i];
-        if (instance->mesh == p->out.mesh && instance->skin != PELT_NONE) {
-            return &p->asset->skins[instance->skin];
-        }
-    }
-    return NULL;
-}
-
 // ranks, by joint, receives the place of each used joint in depth-first order: nodes are stored so. Without a skin,
 // and past its end, the joint's index has to do.
 static bool rank_joints(const cook_primitive *p, const uint32_t *kept, uint32_t count, cook_arena *arena,
@@ -76,7 +64,7 @@ static bool rank_joints(const cook_primitive *p, const uint32_t *kept, uint32_t 
     if (!entries || !spare) {
         return false;
     }
-    const pelt_skin *skin = find_skin(p);
+    const pelt_skin *skin = p->skin;
     uint32_t next = 0;
     for (uint32_t j = 0; j < JOINT_COUNT; j++) {
         if (used[j]) {
@@ -96,24 +84,26 @@ static bool rank_joints(const cook_primitive *p, const uint32_t *kept, uint32_t 
 // second, and a set stands before those that continue it.
 static uint64_t make_key(const cook_vertex *vertex, const uint16_t *ranks)
 {
-    uint16_t sorted[4];
-    uint32_t count = 0;
-    for (int slot = 0; slot < 4; slot++) {
+    uint16_t sorted[4] = {ranks[vertex->joints[0]]};
+    uint16_t highest = sorted[0];
+    uint32_t count = 1;
+    for (int slot = 1; slot < 4; slot++) {
         uint16_t rank = ranks[vertex->joints[slot]];
-        uint32_t at = count;
-        while (at > 0 && sorted[at - 1] > rank) {
-            at--;
+        uint32_t at = 0;
+        while (at < count && sorted[at] < rank) {
+            at++;
         }
-        if (at > 0 && sorted[at - 1] == rank) {
+        if (at < count && sorted[at] == rank) {
             continue;
         }
         memmove(sorted + at + 1, sorted + at, sizeof *sorted * (count - at));
         sorted[at] = rank;
+        highest = rank > highest ? rank : highest;
         count++;
     }
     uint64_t key = 0;
     for (uint32_t i = 0; i < 4; i++) {
-        key = key << 16 | sorted[i < count ? i : count - 1];
+        key = key << 16 | (i < count ? sorted[i] : highest);
     }
     return key;
 }
