@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds pelt and runs its main job on a skinned character: inspect, pose and bounds.
+# Builds pelt and runs its main job on a skinned character: inspect, pose, bounds and cook.
 # usage: ./demo.sh [FILE.glb|FILE.gltf]      without FILE: a generated octopus
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -43,6 +43,7 @@ else
     show pose "$model" --clip "$clip" --time 50% --force -o "$out/posed.glb"
     show bounds "$model" --clip all
 fi
+show cook "$model" --force -o "$out/cooked.pelt"
 "$pelt" pose "$model" --quiet --force -o "$out/rest.obj" >/dev/null
 printf '\nResults are in %s:\n' "$out"
 ls -l "$out"

@@ -45,9 +45,17 @@ suites() {
     done
     tap_run "$name/cli" "$python" "$root/tests/cli/run.py" "$pelt" "$work/$name/cli-scratch"
     case "$name" in
-    release-gcc) tap_run "$name/sweep" "$root/tests/sweep/run.sh" "$work/$name" 1 "$root/tests/data" "$shared/cases" ;;
-    asan-clang) tap_run "$name/sweep" "$root/tests/sweep/run.sh" "$work/$name" 97 "$root/tests/data" "$shared/cases" ;;
+    release-gcc)
+        rm -rf "$work/cook-reference"
+        "$root/tests/sweep/cook.sh" "$pelt" "$root/tests/data" "$work/cooked" || tap_broken "cook seeds"
+        tap_run "$name/sweep" "$root/tests/sweep/run.sh" "$work/$name" 1 "$root/tests/data" "$shared/cases" "$work/cooked"
+        ;;
+    asan-clang)
+        tap_run "$name/sweep" "$root/tests/sweep/run.sh" "$work/$name" 97 "$root/tests/data" "$shared/cases" "$work/cooked"
+        ;;
     esac
+    tap_run "$name/determinism" "$root/tests/determinism/run.sh" "$work/$name" "$work/cook-reference" "$root/tests/data" \
+        "$shared/models"
     if [ -d "$shared/cases" ]; then
         tap_run "$name/cases" "$root/tests/checker.sh" cases "$python" "$shared/tools/check_cases.py" "$pelt" "$shared/cases"
     fi
@@ -61,6 +69,9 @@ if configuration release-gcc gcc g++ "" Release; then
     tap_run meta "$python" "$root/tests/meta/run.py" "$root" "$work/release-gcc"
     tap_run consumer "$root/tests/consumer/run.sh" "$root" "$work/release-gcc" "$work/consumer"
     tap_run validator "$root/tests/validator/run.sh" "$work/release-gcc/cli/pelt" "$work/validator" "$shared"
+    if [ -d "$shared/models" ]; then
+        tap_run accuracy "$python" "$root/scripts/accuracy_table.py" "$work/release-gcc/cli/pelt" "$shared/models" --check
+    fi
     tap_run growth "$python" "$root/tests/growth/run.py" "$work/release-gcc"
 else
     tap_broken "build release-gcc"
@@ -79,8 +90,17 @@ release-clang clang clang++ none Release
 asan-gcc gcc g++ address,undefined RelWithDebInfo
 asan-clang clang clang++ address,undefined RelWithDebInfo
 END
+    # Without optimisation: the bytes of cooked files once more.
+    for compilers in gcc:g++ clang:clang++; do
+        name=plain-${compilers%:*}
+        if configuration "$name" "${compilers%:*}" "${compilers#*:}" "" Debug; then
+            tap_run "$name/determinism" "$root/tests/determinism/run.sh" "$work/$name" "$work/cook-reference"
+        else
+            tap_broken "build $name"
+        fi
+    done
     if configuration tsan gcc g++ thread RelWithDebInfo; then
-        for suite in pool palette sharing skin_job skin_mesh; do
+        for suite in pool palette sharing skin_job skin_mesh cook_file; do
             tap_run "tsan/test_$suite" env CMOCKA_MESSAGE_OUTPUT=TAP "$work/tsan/tests/test_$suite"
         done
         tap_run tsan/cli "$python" "$root/tests/cli/run.py" "$work/tsan/cli/pelt" "$work/tsan/cli-scratch" -k thread
@@ -91,6 +111,7 @@ END
         -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPELT_FUZZ=ON -DPELT_TESTS=OFF -DPELT_BENCH=OFF -DPELT_TOOLS=OFF; then
         tap_run fuzz "$root/tests/fuzz/run.sh" "$work/fuzz/tests/fuzz_gltf" "$work/fuzz/corpus" 60 "$root/tests/data" \
             "$shared/cases"
+        tap_run fuzz-pelt "$root/tests/fuzz/run.sh" "$work/fuzz/tests/fuzz_pelt" "$work/fuzz/corpus-pelt" 60 "$work/cooked"
     else
         tap_broken "build fuzz"
     fi

@@ -73,6 +73,7 @@ typedef struct cli_context {
     json_t *warnings;       // array of {"where", "message"}, for --json; filled by the log
     json_t **failure;       // not NULL: receives what a failure prints as JSON, which then does not go to stdout
     pelt_cooked *cooked;    // the input, where cli_load found it cooked; closed with the context
+    bool replace_cooked;    // outputs replace .pelt files, as with options.force
     bool color;             // of stderr
     bool stdout_failed;     // and has been told
 } cli_context;
@@ -143,7 +144,8 @@ typedef struct cli_output {
     int slot;  // where the signal handler finds temporary
 } cli_output;
 
-// Refuses an existing file unless options.force. Prints what fails; returns an exit code.
+// Refuses an existing file unless options.force, or replace_cooked and it is one. Prints what fails; returns an exit
+// code.
 int cli_output_open(cli_context *context, const char *path, cli_output *out);
 // False once anything failed; size 0 is fine. Can serve as pelt_gltf_sink.write with the cli_output as user.
 bool cli_output_write(void *output, const void *data, size_t size);

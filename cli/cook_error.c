@@ -13,7 +13,7 @@ enum {
 };
 
 // Vertices posed in all, over moments and instances: what keeps a crowd or a file of many long clips from taking hours.
-static const double vertex_budget = 1e8;
+static const double vertex_budget = 4e7;
 
 double cook_error_rms(const cook_error *error)
 {
@@ -106,14 +106,25 @@ static double box_diagonal(const pelt_box *box)
     return pelt_box_is_empty(box) ? 0 : sqrt(sum);
 }
 
+// The largest angle seen, and its squared sine where it is acute, so that most vertices need no arc tangent.
+typedef struct widest_turn {
+    double angle;
+    double sine_squared;
+} widest_turn;
+
 // By the arc tangent, which is exact for small angles too.
-static double angle(const float *a, const float *b)
+static void add_turn(const float *a, const float *b, widest_turn *widest)
 {
     double x[3] = {(double)a[0], (double)a[1], (double)a[2]};
     double y[3] = {(double)b[0], (double)b[1], (double)b[2]};
     double cross[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
     double dot = x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-    return atan2(sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]), dot);
+    double sine_squared = cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2];
+    if (dot <= 0 || sine_squared > widest->sine_squared) {
+        double angle = atan2(sqrt(sine_squared), dot);
+        widest->sine_squared = dot > 0 ? sine_squared : widest->sine_squared;
+        widest->angle = angle > widest->angle ? angle : widest->angle;
+    }
 }
 
 static void compare_primitive(const measure *m, uint32_t k, double diagonal)
@@ -126,7 +137,7 @@ static void compare_primitive(const measure *m, uint32_t k, double diagonal)
     cook_error *error = &m->errors->primitives[index];
     double largest = 0;
     double squares = 0;
-    double turn = 0;
+    widest_turn turn = {0};
     for (uint32_t i = 0; i < cooked->vertex_count; i++) {
         size_t from = cooked->source_vertices[i];
         const float *p = &a->positions[3 * from];
@@ -136,8 +147,7 @@ static void compare_primitive(const measure *m, uint32_t k, double diagonal)
         squares += square;
         largest = square > largest ? square : largest;
         if (a->normals && b->normals) {
-            double own = angle(&a->normals[3 * from], &b->normals[3 * (size_t)i]);
-            turn = own > turn ? own : turn;
+            add_turn(&a->normals[3 * from], &b->normals[3 * (size_t)i], &turn);
         }
     }
     double share = diagonal > 0 ? 1 / diagonal : 0;
@@ -146,7 +156,7 @@ static void compare_primitive(const measure *m, uint32_t k, double diagonal)
     error->share_squares += squares * share * share;
     error->position = fmax(error->position, sqrt(largest));
     error->share = fmax(error->share, sqrt(largest) * share);
-    error->normal_degrees = fmax(error->normal_degrees, turn * (180 / 3.14159265358979323846));
+    error->normal_degrees = fmax(error->normal_degrees, turn.angle * (180 / 3.14159265358979323846));
 }
 
 // Primitives of an instance follow one another; its box is theirs together.

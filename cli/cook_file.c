@@ -125,7 +125,8 @@ static int import_source(cooking *c)
 
 // ---- an output that is there already
 
-// In a library an output of an earlier run may be replaced, and nothing else without --force.
+// In a library an output of an earlier run or of one at the same time may be replaced, and nothing else without
+// --force.
 static int look_at_output(cooking *c, bool *out_unchanged)
 {
     const char *output = c->job->output;
@@ -140,7 +141,6 @@ static int look_at_output(cooking *c, bool *out_unchanged)
         return cli_fail(c->context, CLI_IO, output, NULL, "add --force to replace it, or give another folder",
                         "the file exists already and is not cooked");
     }
-    c->context->options.force = true;
     *out_unchanged = pelt_cooked_read_hashes(output, source_hash, &options_hash) == PELT_OK &&
                      memcmp(source_hash, c->options.source_hash, sizeof source_hash) == 0 &&
                      options_hash == pelt_cook_options_hash(&c->options);

@@ -57,6 +57,7 @@ static void cook_entry_of(library *lib, uint32_t index, const pelt_parallel *par
                            .parallel = *parallel,
                            .warnings = json_array(),
                            .failure = &failure,
+                           .replace_cooked = true,
                            .color = lib->context->color};
     context.options.input = entry->input;
     cook_job job = {.context = &context, .output = entry->output, .library = true};

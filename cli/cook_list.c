@@ -92,8 +92,18 @@ static bool push_folder(folders *stack, char *name)
     return name != NULL;
 }
 
-// Links to folders are not followed: they may lead in circles. Links to files are.
-static bool look_at(cook_list *list, folders *stack, const char *root, const char *relative)
+// A path that is skipped, which fails the run at its end.
+static void tell_skipped(cli_context *context, cook_list *list, const char *path, const char *what, int error)
+{
+    cli_context quiet = *context;
+    quiet.options.json = false;
+    cli_fail(&quiet, CLI_IO, path, NULL, "it is skipped", "%s: %s", what, strerror(error));
+    list->failed++;
+}
+
+// Links to folders are not followed: they may lead in circles. All else that is named like a model is an input: what is
+// no file, or leads to none, is told when its turn comes and not left out in silence.
+static bool look_at(cli_context *context, cook_list *list, folders *stack, const char *root, const char *relative)
 {
     struct stat info;
     char *path = join(root, relative);
@@ -101,40 +111,40 @@ static bool look_at(cook_list *list, folders *stack, const char *root, const cha
         return false;
     }
     bool found = lstat(path, &info) == 0;
-    if (found && S_ISDIR(info.st_mode)) {
-        free(path);
-        return push_folder(stack, strdup(relative));
-    }
-    if (found && S_ISLNK(info.st_mode)) {
-        found = stat(path, &info) == 0;
-    }
-    if (found && S_ISREG(info.st_mode) && find_ending(relative)) {
+    int error = found ? 0 : errno;
+    bool folder = found && S_ISDIR(info.st_mode);
+    bool door = found && S_ISLNK(info.st_mode) && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (!folder && !door && find_ending(relative)) {
         return add_entry(list, path, relative);
     }
+    if (!found && error != ENOENT) { // removed since it was listed
+        tell_skipped(context, list, path, "it cannot be told whether this is a folder", error);
+    }
     free(path);
-    return true;
+    return !folder || push_folder(stack, strdup(relative));
 }
 
 static bool read_folder(cli_context *context, cook_list *list, folders *stack, const char *root, const char *relative)
 {
     char *path = join(root, relative);
     DIR *folder = path ? opendir(path) : NULL;
-    if (path && !folder) {
-        cli_context quiet = *context;
-        quiet.options.json = false;
-        cli_fail(&quiet, CLI_IO, path, NULL, "it is skipped", "the folder cannot be read: %s", strerror(errno));
-        list->failed++;
-        free(path);
-        return true;
-    }
+    int error = folder ? 0 : errno;
     bool done = path != NULL;
-    for (struct dirent *entry = NULL; done && (entry = readdir(folder)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-            continue;
+    while (done && folder) {
+        errno = 0;
+        struct dirent *entry = readdir(folder);
+        if (!entry) {
+            error = errno;
+            break;
         }
-        char *child = join(relative, entry->d_name);
-        done = child && look_at(list, stack, root, child);
-        free(child);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            char *child = join(relative, entry->d_name);
+            done = child && look_at(context, list, stack, root, child);
+            free(child);
+        }
+    }
+    if (done && error) {
+        tell_skipped(context, list, path, "the folder cannot be read", error);
     }
     if (folder) {
         closedir(folder);

@@ -28,6 +28,12 @@ static int fail_errno(const cli_context *context, const char *path, int error)
                     strerror(error));
 }
 
+// What stands at path may be replaced, as far as its contents go.
+static bool may_replace(const cli_context *context, const char *path)
+{
+    return context->options.force || (context->replace_cooked && cli_is_cooked(path));
+}
+
 // Refuses what cannot be replaced by a rename, devices above all: renaming over /dev/null would destroy it.
 static int check_target(cli_context *context, const char *path)
 {
@@ -53,7 +59,7 @@ static int check_target(cli_context *context, const char *path)
         return cli_fail(context, CLI_IO, path, NULL, "give the name of a plain file",
                         "cannot write: this is a device, a pipe or a socket");
     }
-    if (!context->options.force) {
+    if (!may_replace(context, path)) {
         return cli_fail(context, CLI_IO, path, NULL, force_hint, "the file exists already");
     }
     return CLI_DONE;
@@ -102,17 +108,9 @@ static int open_temporary(cli_output *out)
     for (int i = 0; i < TRIES; i++) {
         seed = mix(seed);
         snprintf(out->temporary + folder, SUFFIX, ".pelt-%016llx.tmp", (unsigned long long)seed);
-        out->slot = cli_signals_add(out->temporary);
-        int descriptor = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0) {
+        int descriptor = cli_signals_create(out->temporary, &out->slot);
+        if (descriptor >= 0 || errno != EEXIST) {
             return descriptor;
-        }
-        int error = errno;
-        cli_signals_remove(out->slot);
-        out->slot = -1;
-        errno = error;
-        if (error != EEXIST) {
-            return -1;
         }
     }
     return -1;
@@ -159,17 +157,19 @@ bool cli_output_write(void *output, const void *data, size_t size)
     return !out->failed;
 }
 
-// Gives the finished file its name; 0 or an errno. Without force the name must still be free, also against someone who
-// takes it at this moment, so a link is made, which fails where rename would replace.
+// Gives the finished file its name; 0 or an errno. What may not be replaced must not stand there, also against someone
+// who takes the name at this moment, so a link is made, which fails where rename would replace.
 static int publish(cli_output *out)
 {
-    if (out->context->options.force) {
-        return rename(out->temporary, out->path) == 0 ? 0 : errno;
-    }
-    if (link(out->temporary, out->path) == 0) {
+    if (!out->context->options.force && link(out->temporary, out->path) == 0) {
         unlink(out->temporary);
         return 0;
     }
+    int link_error = errno;
+    if (may_replace(out->context, out->path)) {
+        return rename(out->temporary, out->path) == 0 ? 0 : errno;
+    }
+    errno = link_error;
     if (errno == EEXIST || errno == ENOSPC || errno == EDQUOT || errno == EROFS) {
         return errno;
     }

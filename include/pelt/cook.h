@@ -214,7 +214,8 @@ PELT_API pelt_result pelt_cooked_open_file(const char *path, const pelt_cooked_o
 PELT_API void pelt_cooked_close(pelt_cooked *cooked);
 PELT_API const pelt_cooked_data *pelt_cooked_get(const pelt_cooked *cooked);
 
-// The hashes of a file without opening it whole: for telling that a source or its options changed. Errors: IO, INVALID.
+// The hashes of a file without opening it whole: for telling that a source or its options changed. Errors: ARGUMENT,
+// IO, INVALID, UNSUPPORTED (another version, whose hashes tell nothing).
 PELT_API pelt_result pelt_cooked_read_hashes(const char *path, uint64_t out_source_hash[2], uint64_t *out_options_hash);
 
 // Unpacks into an asset with the cooked vertex order, so that everything that takes an asset works: weights, normals

@@ -53,7 +53,10 @@ typedef enum asset_scan {
     ASSET_SCAN_FINITE,
     ASSET_SCAN_HANDEDNESS,
     ASSET_SCAN_HIGHEST_INDEX,
-    ASSET_SCAN_HIGHEST_JOINT
+    ASSET_SCAN_HIGHEST_JOINT,
+    ASSET_SCAN_TIMES,
+    ASSET_SCAN_ROTATIONS,
+    ASSET_SCAN_CUBIC_ROTATIONS
 } asset_scan;
 
 typedef struct asset_seen_entry asset_seen_entry;
@@ -98,7 +101,7 @@ pelt_result pelti_finish_skin_scenes(asset_finish *finish, pelt_error *error);
 pelt_result pelti_finish_clips(asset_finish *finish, pelt_error *error);
 
 // Checks the keys and values of one sampler of a clip and normalises its rotations: sampler.c, for clips.c.
-pelt_result pelti_finish_sampler(const pelt_log *log, uint32_t clip, const pelt_sampler *sampler, bool is_rotation,
+pelt_result pelti_finish_sampler(asset_finish *finish, uint32_t clip, const pelt_sampler *sampler, bool is_rotation,
                                  pelt_error *error);
 
 // The refusal after a failed scratch allocation.

@@ -118,7 +118,7 @@ static pelt_result keep_samplers(clip_check *check, pelt_error *error)
             continue;
         }
         const pelt_sampler *sampler = &clip->samplers[s];
-        pelt_result result = pelti_finish_sampler(&check->finish->builder->log, check->index, sampler,
+        pelt_result result = pelti_finish_sampler(check->finish, check->index, sampler,
                                                   check->sampler_path[s] == PELT_PATH_ROTATION, error);
         if (result != PELT_OK) {
             return result;

@@ -87,7 +87,32 @@ static pelt_result check_rotations(const pelt_log *log, uint32_t clip, const pel
     return PELT_OK;
 }
 
-pelt_result pelti_finish_sampler(const pelt_log *log, uint32_t clip, const pelt_sampler *sampler, bool is_rotation,
+// Samplers share arrays, and a file may have as many samplers as it likes: each array is looked at once.
+static pelt_result scan_arrays(asset_finish *finish, uint32_t clip, const pelt_sampler *sampler, bool is_rotation,
+                               pelt_error *error)
+{
+    uint64_t value_count = sampler->key_count * floats_per_key(sampler);
+    bool is_new = false;
+    if (!pelti_asset_seen(finish, sampler->times, sampler->key_count, ASSET_SCAN_TIMES, &is_new)) {
+        return pelti_fail_memory(error);
+    }
+    pelt_result result = is_new ? check_times(clip, sampler, error) : PELT_OK;
+    if (result == PELT_OK && !pelti_asset_seen(finish, sampler->values, value_count, ASSET_SCAN_FINITE, &is_new)) {
+        return pelti_fail_memory(error);
+    }
+    result = result == PELT_OK && is_new ? check_values(clip, sampler, error) : result;
+    if (result != PELT_OK || !is_rotation) {
+        return result;
+    }
+    asset_scan scan =
+        sampler->interpolation == PELT_INTERPOLATION_CUBICSPLINE ? ASSET_SCAN_CUBIC_ROTATIONS : ASSET_SCAN_ROTATIONS;
+    if (!pelti_asset_seen(finish, sampler->values, value_count, scan, &is_new)) {
+        return pelti_fail_memory(error);
+    }
+    return is_new ? check_rotations(&finish->builder->log, clip, sampler, error) : PELT_OK;
+}
+
+pelt_result pelti_finish_sampler(asset_finish *finish, uint32_t clip, const pelt_sampler *sampler, bool is_rotation,
                                  pelt_error *error)
 {
     if (sampler->key_count == 0) {
@@ -104,13 +129,9 @@ pelt_result pelti_finish_sampler(const pelt_log *log, uint32_t clip, const pelt_
                           "animation %u, sampler %u: interpolation %d is unknown", clip, sampler->file_index,
                           (int)sampler->interpolation);
     }
-    pelt_result result = check_times(clip, sampler, error);
-    result = result == PELT_OK ? check_values(clip, sampler, error) : result;
-    if (result == PELT_OK && is_rotation) {
-        result = check_rotations(log, clip, sampler, error);
-    }
+    pelt_result result = scan_arrays(finish, clip, sampler, is_rotation, error);
     if (result == PELT_OK && sampler->interpolation == PELT_INTERPOLATION_CUBICSPLINE && sampler->key_count == 1) {
-        pelti_warn(log, sampler_path(clip, sampler, "interpolation").text,
+        pelti_warn(&finish->builder->log, sampler_path(clip, sampler, "interpolation").text,
                    "animation %u, sampler %u: CUBICSPLINE needs 2 keys and has one; its value holds throughout", clip,
                    sampler->file_index);
     }

@@ -3,26 +3,66 @@
 // nodes, skins and clips come out as they went in. Meshes: import_mesh.c.
 #include "cook/import.h"
 
-static pelt_builder_node *import_nodes(const cook_import *import, pelt_builder_scene *scene)
+static const file_node *node_record(const cook_import *import, uint32_t index)
 {
-    const pelt_cooked *cooked = import->cooked;
-    uint32_t count = cooked->node_count;
+    return pelti_cooked_record(import->cooked, FILE_NODE, 0, index);
+}
+
+// A copy of a section of the file, NULL when the builder has no memory.
+static void *copy_section(const cook_import *import, file_kind_index kind, uint32_t owner)
+{
+    const file_section *section = pelti_cooked_section(import->cooked, kind, owner, 0);
+    uint64_t size = section ? section->size : 0;
+    void *copy = pelt_builder_allocate(import->builder, size, 1);
+    if (copy && size > 0) {
+        memcpy(copy, pelti_cooked_contents(import->cooked, section), (size_t)size);
+    }
+    return copy;
+}
+
+// Children in preorder keep their order: a node's first child follows it, and each sibling follows a subtree.
+static void link_children(const cook_import *import, pelt_builder_node *nodes, uint32_t *children)
+{
+    for (uint32_t i = 0; i < import->cooked->node_count; i++) {
+        const file_node *record = node_record(import, i);
+        pelt_builder_node *node = &nodes[record->file_index];
+        node->children = children;
+        for (uint32_t child = i + 1; child < record->subtree_end; child = node_record(import, child)->subtree_end) {
+            children[node->child_count++] = node_record(import, child)->file_index;
+        }
+        children += node->child_count;
+    }
+}
+
+// What is in the scene without its parent being there.
+static void list_roots(const cook_import *import, uint32_t *roots, pelt_builder_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->node_count; i++) {
+        const file_node *record = node_record(import, import->cooked->node_from_file[i]);
+        bool in_scene = record->flags & FILE_NODE_IN_SCENE;
+        bool below = record->parent != PELT_NONE && node_record(import, record->parent)->flags & FILE_NODE_IN_SCENE;
+        scene->has_scene = scene->has_scene || !in_scene;
+        if (in_scene && !below) {
+            roots[scene->root_count++] = i;
+        }
+    }
+    scene->roots = roots;
+}
+
+static bool import_nodes(const cook_import *import, pelt_builder_scene *scene)
+{
+    uint32_t count = import->cooked->node_count;
     pelt_builder_node *nodes = pelt_builder_allocate(import->builder, count, sizeof *nodes);
     uint32_t *children = pelt_builder_allocate(import->builder, count, sizeof *children);
     uint32_t *roots = pelt_builder_allocate(import->builder, count, sizeof *roots);
-    float *weights = pelt_builder_allocate(import->builder, pelti_cooked_count(cooked, FILE_RSTW, 0), sizeof *weights);
+    const float *weights = copy_section(import, FILE_RSTW, 0);
     if (!nodes || !children || !roots || !weights) {
-        return NULL;
-    }
-    const file_section *rest = pelti_cooked_section(cooked, FILE_RSTW, 0, 0);
-    if (rest && rest->size > 0) {
-        memcpy(weights, pelti_cooked_contents(cooked, rest), (size_t)rest->size);
+        return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const file_node *record = pelti_cooked_record(cooked, FILE_NODE, 0, i);
+        const file_node *record = node_record(import, i);
         pelt_builder_node *node = &nodes[record->file_index];
-        const char *name = pelti_cooked_name(cooked, record->name);
-        node->name = pelt_builder_string(import->builder, name, strlen(name));
+        node->name = import->strings + record->name;
         node->mesh = record->mesh;
         node->skin = record->skin;
         node->has_matrix = record->flags & FILE_NODE_HAS_MATRIX;
@@ -32,76 +72,38 @@ static pelt_builder_node *import_nodes(const cook_import *import, pelt_builder_s
         memcpy(&node->matrix, record->local_matrix, sizeof record->local_matrix);
         node->weight_count = record->weight_count;
         node->weights = weights + record->first_weight;
-        if (!node->name) {
-            return NULL;
-        }
     }
     scene->node_count = count;
     scene->nodes = nodes;
-    scene->roots = roots;
-    import->places->children = children;
-    import->places->roots = roots;
-    return nodes;
-}
-
-static const file_node *node_record(const cook_import *import, uint32_t index)
-{
-    return pelti_cooked_record(import->cooked, FILE_NODE, 0, index);
-}
-
-// Children in preorder keep their order; a node's first child follows it, and each sibling follows a subtree.
-static void link_nodes(const cook_import *import, pelt_builder_node *nodes, pelt_builder_scene *scene)
-{
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < scene->node_count; i++) {
-        const file_node *record = node_record(import, i);
-        pelt_builder_node *node = &nodes[record->file_index];
-        uint32_t first = used;
-        for (uint32_t child = i + 1; child < record->subtree_end; child = node_record(import, child)->subtree_end) {
-            import->places->children[used++] = node_record(import, child)->file_index;
-        }
-        node->children = import->places->children + first;
-        node->child_count = used - first;
-    }
-    for (uint32_t i = 0; i < scene->node_count; i++) {
-        const file_node *record = node_record(import, import->cooked->node_from_file[i]);
-        bool in_scene = record->flags & FILE_NODE_IN_SCENE;
-        bool below = record->parent != PELT_NONE && node_record(import, record->parent)->flags & FILE_NODE_IN_SCENE;
-        scene->has_scene = scene->has_scene || !in_scene;
-        if (in_scene && !below) {
-            import->places->roots[scene->root_count++] = i;
-        }
-    }
+    link_children(import, nodes, children);
+    list_roots(import, roots, scene);
+    return true;
 }
 
 static bool import_skins(const cook_import *import, pelt_builder_scene *scene)
 {
-    const pelt_cooked *cooked = import->cooked;
-    pelt_skin *skins = pelt_builder_allocate(import->builder, cooked->skin_count, sizeof *skins);
-    for (uint32_t i = 0; skins && i < cooked->skin_count; i++) {
-        const file_skin *record = pelti_cooked_record(cooked, FILE_SKIN, 0, i);
-        const char *name = pelti_cooked_name(cooked, record->name);
-        const uint32_t *from = pelti_cooked_contents(cooked, pelti_cooked_section(cooked, FILE_JNTS, i, 0));
-        uint32_t *joints = pelt_builder_allocate(import->builder, record->joint_count, sizeof *joints);
-        pelt_mat34 *binds = pelt_builder_allocate(import->builder, record->joint_count, sizeof *binds);
+    uint32_t count = import->cooked->skin_count;
+    pelt_skin *skins = pelt_builder_allocate(import->builder, count, sizeof *skins);
+    for (uint32_t i = 0; skins && i < count; i++) {
+        const file_skin *record = pelti_cooked_record(import->cooked, FILE_SKIN, 0, i);
+        uint32_t *joints = copy_section(import, FILE_JNTS, i);
+        const pelt_mat34 *binds = copy_section(import, FILE_IBND, i);
+        if (!joints || !binds) {
+            return false;
+        }
+        for (uint32_t j = 0; j < record->joint_count; j++) {
+            joints[j] = node_record(import, joints[j])->file_index;
+        }
         skins[i] = (pelt_skin){
-            .name = pelt_builder_string(import->builder, name, strlen(name)),
+            .name = import->strings + record->name,
             .joint_count = record->joint_count,
             .joints = joints,
             .inverse_binds = binds,
             .has_inverse_binds = record->flags & FILE_SKIN_HAS_INVERSE_BINDS,
             .skeleton = record->skeleton == PELT_NONE ? PELT_NONE : node_record(import, record->skeleton)->file_index,
         };
-        if (!joints || !binds || !skins[i].name) {
-            return false;
-        }
-        for (uint32_t j = 0; j < record->joint_count; j++) {
-            joints[j] = node_record(import, from[j])->file_index;
-        }
-        memcpy(binds, pelti_cooked_contents(cooked, pelti_cooked_section(cooked, FILE_IBND, i, 0)),
-               record->joint_count * sizeof *binds);
     }
-    scene->skin_count = cooked->skin_count;
+    scene->skin_count = count;
     scene->skins = skins;
     return skins != NULL;
 }
@@ -110,11 +112,9 @@ static bool import_clip(const cook_import *import, uint32_t index, const float *
 {
     const pelt_cooked *cooked = import->cooked;
     const file_clip *record = pelti_cooked_record(cooked, FILE_CLIP, 0, index);
-    const char *name = pelti_cooked_name(cooked, record->name);
     pelt_sampler *samplers = pelt_builder_allocate(import->builder, record->sampler_count, sizeof *samplers);
     pelt_channel *channels = pelt_builder_allocate(import->builder, record->channel_count, sizeof *channels);
-    clip->name = pelt_builder_string(import->builder, name, strlen(name));
-    if (!samplers || !channels || !clip->name) {
+    if (!samplers || !channels) {
         return false;
     }
     for (uint32_t i = 0; i < record->sampler_count; i++) {
@@ -135,6 +135,7 @@ static bool import_clip(const cook_import *import, uint32_t index, const float *
         channels[i] = (pelt_channel){node_record(import, from->node)->file_index, (pelt_path)from->path, from->sampler,
                                      from->file_index};
     }
+    clip->name = import->strings + record->name;
     clip->sampler_count = record->sampler_count;
     clip->samplers = samplers;
     clip->channel_count = record->channel_count;
@@ -144,35 +145,30 @@ static bool import_clip(const cook_import *import, uint32_t index, const float *
 
 static bool import_clips(const cook_import *import, pelt_builder_scene *scene)
 {
-    const pelt_cooked *cooked = import->cooked;
-    const file_section *section = pelti_cooked_section(cooked, FILE_KEYS, 0, 0);
-    float *keys = pelt_builder_allocate(import->builder, section ? section->count : 0, sizeof *keys);
-    pelt_clip *clips = pelt_builder_allocate(import->builder, cooked->clip_count, sizeof *clips);
+    uint32_t count = import->cooked->clip_count;
+    const float *keys = copy_section(import, FILE_KEYS, 0);
+    pelt_clip *clips = pelt_builder_allocate(import->builder, count, sizeof *clips);
     if (!keys || !clips) {
         return false;
     }
-    if (section && section->size > 0) {
-        memcpy(keys, pelti_cooked_contents(cooked, section), (size_t)section->size);
-    }
-    for (uint32_t i = 0; i < cooked->clip_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!import_clip(import, i, keys, &clips[i])) {
             return false;
         }
     }
-    scene->clip_count = cooked->clip_count;
+    scene->clip_count = count;
     scene->clips = clips;
     return true;
 }
 
-static pelt_result import_scene(const cook_import *import, pelt_asset **out_asset, pelt_error *error)
+static pelt_result import_scene(cook_import *import, pelt_asset **out_asset, pelt_error *error)
 {
     pelt_builder_scene scene = {0};
-    pelt_builder_node *nodes = import_nodes(import, &scene);
-    if (!nodes || !import_skins(import, &scene) || !import_clips(import, &scene) ||
-        !pelti_cooked_import_meshes(import, &scene)) {
+    import->strings = copy_section(import, FILE_STRS, 0);
+    if (!import->strings || !import_nodes(import, &scene) || !import_skins(import, &scene) ||
+        !import_clips(import, &scene) || !pelti_cooked_import_meshes(import, &scene)) {
         return pelt_builder_status(import->builder, error);
     }
-    link_nodes(import, nodes, &scene);
     return pelt_builder_finish(import->builder, &scene, out_asset, error);
 }
 
@@ -185,9 +181,8 @@ pelt_result pelt_cooked_import(const pelt_cooked *cooked, pelt_asset **out_asset
     if (!cooked || !out_asset) {
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "an argument is NULL");
     }
-    import_places places = {0};
     pelt_builder_options options = {cooked->allocator, cooked->log, cooked->memory_limit};
-    cook_import import = {.cooked = cooked, .places = &places};
+    cook_import import = {.cooked = cooked};
     pelt_result result = pelt_builder_create(&options, &import.builder);
     if (result != PELT_OK) {
         return pelti_fail(error, result, "", "out of memory");

@@ -7,16 +7,10 @@
 
 #include <pelt/builder.h>
 
-// node_count indices each, to be filled.
-typedef struct import_places {
-    uint32_t *children;
-    uint32_t *roots;
-} import_places;
-
 typedef struct cook_import {
     const pelt_cooked *cooked;
     pelt_builder *builder;
-    import_places *places;
+    const char *strings; // STRS as the asset's: names may share text, of which a copy each could fill any memory
 } cook_import;
 
 // False when the builder has no memory: its status says why.

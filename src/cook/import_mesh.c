@@ -135,9 +135,9 @@ static bool import_attributes(const cook_import *import, const pelt_cooked_primi
         const pelt_attribute *attribute = &from->attributes[i];
         void *data = pelt_builder_allocate(import->builder, from->vertex_count, attribute->stride);
         attributes[i] = *attribute;
-        attributes[i].name = pelt_builder_string(import->builder, attribute->name, strlen(attribute->name));
+        attributes[i].name = import->strings + (attribute->name - pelti_cooked_name(import->cooked, 0));
         attributes[i].data = data;
-        if (!data || !attributes[i].name) {
+        if (!data) {
             return false;
         }
         if (from->vertex_count > 0) {
@@ -196,13 +196,11 @@ static bool import_mesh(const cook_import *import, uint32_t index, pelt_mesh *me
 {
     const pelt_cooked *cooked = import->cooked;
     const file_mesh *record = pelti_cooked_record(cooked, FILE_MESH, 0, index);
-    const char *name = pelti_cooked_name(cooked, record->name);
     uint32_t count = record->target_count;
     pelt_primitive *primitives = pelt_builder_allocate(import->builder, record->primitive_count, sizeof *primitives);
     const char **names = pelt_builder_allocate(import->builder, count, sizeof *names);
     float *weights = pelt_builder_allocate(import->builder, count, sizeof *weights);
-    mesh->name = pelt_builder_string(import->builder, name, strlen(name));
-    if (!primitives || !names || !weights || !mesh->name) {
+    if (!primitives || !names || !weights) {
         return false;
     }
     for (uint32_t i = 0; i < record->primitive_count; i++) {
@@ -212,16 +210,13 @@ static bool import_mesh(const cook_import *import, uint32_t index, pelt_mesh *me
     }
     const uint32_t *offsets = pelti_cooked_contents(cooked, pelti_cooked_section(cooked, FILE_TNAM, index, 0));
     for (uint32_t t = 0; t < count; t++) {
-        const char *target = pelti_cooked_name(cooked, offsets[t]);
-        names[t] = pelt_builder_string(import->builder, target, strlen(target));
-        if (!names[t]) {
-            return false;
-        }
+        names[t] = import->strings + offsets[t];
     }
     if (count > 0) {
         memcpy(weights, pelti_cooked_contents(cooked, pelti_cooked_section(cooked, FILE_MWGT, index, 0)),
                count * sizeof *weights);
     }
+    mesh->name = import->strings + record->name;
     mesh->primitive_count = record->primitive_count;
     mesh->primitives = primitives;
     mesh->target_count = count;

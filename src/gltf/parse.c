@@ -14,13 +14,14 @@ enum {
 
 typedef struct text_shape {
     uint32_t depth;
+    uint32_t open; // brackets that nothing closes
     uint64_t cost; // upper bound of the bytes that the tree takes
 } text_shape;
 
 // One pass outside strings. The parser recurses once per level, so nesting is bounded before it starts.
 static text_shape measure(const uint8_t *text, uint64_t size)
 {
-    text_shape shape = {0, size};
+    text_shape shape = {.cost = size};
     uint32_t depth = 0;
     for (uint64_t i = 0; i < size; i++) {
         uint8_t c = text[i];
@@ -36,6 +37,7 @@ static text_shape measure(const uint8_t *text, uint64_t size)
             shape.cost += ENTRY_COST / 2;
         }
     }
+    shape.open = depth;
     return shape;
 }
 
@@ -276,6 +278,10 @@ pelt_result pelti_gltf_parse(pelt_gltf *gltf, const gltf_bytes *json, pelt_error
                    (unsigned long long)shape.cost, (unsigned long long)gltf->options.limits.memory);
         pelti_hint(error, "raise the limit with --max-memory");
         return PELT_ERROR_LIMIT;
+    }
+    // A file that was cut is told at once, whatever its size.
+    if (shape.open > 0) {
+        return fail_early_end(text, size, (uint64_t)(text - gltf->file.data), error);
     }
     pelt_result result = load_tree(gltf, text, size, (uint64_t)(text - gltf->file.data), error);
     if (result) {

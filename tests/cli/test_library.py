@@ -2,7 +2,9 @@
 """`pelt cook` of folders: trees, shards, what is skipped and what fails."""
 import os
 import shutil
+import signal
 import subprocess
+import time
 
 NAMES = ["a.gltf", "b/c.GLTF", "b/d.gltf", "b/deep/e.gltf", "z.gltf"]
 
@@ -11,7 +13,7 @@ def library(ctx, folder="in", names=NAMES):
     for i, name in enumerate(names):
         path = ctx.tmp / folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        ctx.gltf(str(path.relative_to(ctx.tmp)), weights=[[0.5 + 0.01 * i, 0.5 - 0.01 * i, 0, 0]] * 6)
+        ctx.gltf(str(path.relative_to(ctx.tmp)), weights=[[0.5 + 0.01 * (i % 50), 0.5 - 0.01 * (i % 50), 0, 0]] * 6)
 
 
 def tree(folder):
@@ -72,12 +74,13 @@ def test_a_bad_file_is_told_and_skipped(ctx):
     library(ctx)
     (ctx.tmp / "in/b/bad.glb").write_bytes(b"glTF\2\0\0\0\xff")
     (ctx.tmp / "in/gone.glb").symlink_to("nowhere.glb")
-    result = ctx.pelt("cook in -o out")
-    assert result.rc == 1 and result.err.startswith("pelt: in/b/bad.glb: ") and result.err.count("pelt: ") == 1
-    assert "b/bad.glb: failed" in result.out and "5 cooked" in result.out and "1 failed" in result.out
+    result = ctx.pelt("cook in -o out --threads 1")
+    assert result.rc == 1 and result.err.startswith("pelt: in/b/bad.glb: ") and result.err.count("pelt: ") == 2
+    assert "pelt: in/gone.glb: " in result.err and "gone.glb: failed" in result.out
+    assert "b/bad.glb: failed" in result.out and "5 cooked" in result.out and "2 failed" in result.out
     assert len(tree(ctx.tmp / "out")) == 5
     root = ctx.json("cook in missing.glb -o out --json", rc=1)
-    assert (root["failed"], root["unchanged"]) == (2, 5)
+    assert (root["failed"], root["unchanged"]) == (3, 5)
     failed = {f["file"]: f["failure"] for f in root["files"] if f["status"] == "failed"}
     assert failed["in/b/bad.glb"]["code"] == 4 and failed["missing.glb"]["code"] == 3
 
@@ -120,6 +123,19 @@ def test_links_to_folders_are_not_followed(ctx):
     assert ctx.json("cook door -o out2 --json")["found"] == 6
 
 
+def test_nothing_that_is_named_like_a_model_is_left_out_in_silence(ctx):
+    library(ctx, names=["a.gltf"])
+    (ctx.tmp / "in/round.glb").symlink_to("round.glb")
+    os.mkfifo(ctx.tmp / "in/pipe.vrm")
+    (ctx.tmp / "in/folder.glb").mkdir()
+    (ctx.tmp / "in/door.glb").symlink_to("folder.glb")
+    os.mkfifo(ctx.tmp / "in/other")
+    root = ctx.json("cook in -o out --json", rc=1)
+    failed = {f["file"]: f["failure"]["code"] for f in root["files"] if f["status"] == "failed"}
+    assert failed == {"in/round.glb": 3, "in/pipe.vrm": 3} and root["found"] == 3
+    assert sorted(tree(ctx.tmp / "out")) == ["a.pelt"]
+
+
 def test_an_empty_folder_is_told(ctx):
     (ctx.tmp / "in").mkdir()
     ctx.fails("cook in -o out", 3, "there is no .glb, .gltf or .vrm file")
@@ -133,6 +149,20 @@ def test_a_folder_that_cannot_be_read_fails_the_run(ctx):
             ctx.skip("this user may read everything")
         result = ctx.pelt("cook in -o out")
         assert result.rc == 1 and "the folder cannot be read" in result.err and "4 cooked" in result.out
+    finally:
+        os.chmod(ctx.tmp / "in/b/deep", 0o755)
+
+
+def test_a_folder_that_cannot_be_searched_fails_the_run(ctx):
+    library(ctx)
+    (ctx.tmp / "in/b/deep/more").mkdir()
+    os.chmod(ctx.tmp / "in/b/deep", 0o444)  # names can be listed, and nothing behind them seen
+    try:
+        if os.access(ctx.tmp / "in/b/deep", os.X_OK):
+            ctx.skip("this user may search everything")
+        result = ctx.pelt("cook in -o out")
+        assert result.rc == 1 and "4 cooked" in result.out and "2 failed" in result.out
+        assert "in/b/deep/e.gltf: " in result.err and "in/b/deep/more: " in result.err
     finally:
         os.chmod(ctx.tmp / "in/b/deep", 0o755)
 
@@ -182,6 +212,35 @@ def test_gnu_parallel_over_shards_gives_the_bytes_of_one_run(ctx):
                          text=True, env=ctx.environment(), timeout=120)
     assert run.returncode == 0, run.stderr
     assert tree(ctx.tmp / "parts") == tree(ctx.tmp / "whole") and len(tree(ctx.tmp / "whole")) == 12
+
+
+def test_runs_at_the_same_time_may_share_a_folder(ctx):
+    library(ctx, names=["set%d/m%d.gltf" % (i % 7, i) for i in range(210)])
+    assert ctx.pelt("cook in -o whole").rc == 0
+    words = [ctx.binary, "cook", "in", "-o", "shared", "--threads", "2"]
+    runs = [subprocess.Popen(words, cwd=ctx.tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    ends = [(run.communicate()[1], run.returncode) for run in runs]
+    assert ends == [(b"", 0)] * len(runs), ends
+    assert tree(ctx.tmp / "shared") == tree(ctx.tmp / "whole")
+
+
+def test_a_signal_leaves_no_temporary_file_of_any_worker(ctx):
+    library(ctx, names=["set%d/m%d.gltf" % (i % 7, i) for i in range(210)])
+    cut = 0
+    for i in range(24):
+        number = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]
+        run = subprocess.Popen([ctx.binary, "cook", "in", "-o", "out", "--force", "--threads", "6"], cwd=ctx.tmp,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.004 * (1 + i % 8))
+        run.send_signal(number)
+        code = run.wait(timeout=60)
+        assert code in (0, -number), code
+        cut += code != 0
+        assert [n for n in tree(ctx.tmp / "out") if not n.endswith(".pelt")] == []
+    if cut == 0:
+        ctx.skip("every run ended before its signal")
+    assert ctx.pelt("cook in -o whole").rc == 0 and ctx.pelt("cook in -o out").rc == 0
+    assert tree(ctx.tmp / "out") == tree(ctx.tmp / "whole")
 
 
 def test_thread_workers_keep_messages_whole(ctx):

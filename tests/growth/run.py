@@ -5,6 +5,7 @@ usage: run.py BUILD      prints TAP. Instructions are counted by valgrind, so th
 """
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -139,6 +140,42 @@ def by_clips(n):
     return m
 
 
+def by_meshes(n):
+    m = rig()
+    for i in range(n):
+        m.json['meshes'].append({'primitives': [vertices(m, 8)]})
+        m.json['nodes'].append({'mesh': i, 'skin': 0})
+    return m
+
+
+def by_skins(n):
+    m = by_vertices(64)
+    for i in range(n):
+        m.json['skins'].append({'joints': [0, 1]})
+        m.json['nodes'].append({'mesh': 0, 'skin': i + 1})
+    return m
+
+
+def by_attributes(n):
+    m = by_vertices(64)
+    values = m.accessor([.5] * (3 * 64), 'VEC3')
+    m.json['meshes'][0]['primitives'][0]['attributes'].update(('_A%d' % i, values) for i in range(n))
+    return m
+
+
+def by_scattered_vertices(n, sets=1, joints=400):
+    """No two vertices share their joints, so no order puts them into runs of few."""
+    m = rig(joints, False)
+    rng = random.Random(3)
+    attributes = {'POSITION': m.accessor([rng.random() for _ in range(3 * n)], 'VEC3')}
+    for k in range(sets):
+        ids = [v for _ in range(n) for v in rng.sample(range(joints), 4)]
+        attributes['JOINTS_%d' % k] = m.accessor(ids, 'VEC4', 'H', 5123)
+        attributes['WEIGHTS_%d' % k] = m.accessor([.25 / sets] * (4 * n), 'VEC4')
+    m.json['meshes'].append({'primitives': [{'attributes': attributes}]})
+    return m
+
+
 def by_many_vertices(n):
     m = rig(100)
     m.json['meshes'].append({'primitives': [vertices(m, n, 100)]})
@@ -158,6 +195,12 @@ GROWTH = [
     ('joints, cooked', by_joints, 6000, COOK), ('nodes, cooked', by_nodes, 20000, COOK),
     ('primitives, cooked', by_primitives, 1500, COOK), ('morph targets, cooked', by_targets, 1500, COOK),
     ('instances, cooked', by_instances, 2000, COOK), ('keys, cooked', by_keys, 30000, COOK),
+    ('clips, cooked', by_clips, 1000, COOK), ('channels, cooked', by_channels, 3000, COOK),
+    ('meshes, cooked', by_meshes, 1000, COOK), ('skins of one mesh, cooked', by_skins, 1000, COOK),
+    ('attributes, cooked', by_attributes, 1000, COOK),
+    ('vertices without common joints, cooked', by_scattered_vertices, 8000, COOK),
+    ('vertices of 12 influences, cooked', lambda n: by_scattered_vertices(n, 3), 4000, COOK),
+    ('vertices and joints, cooked', lambda n: by_scattered_vertices(n, 1, max(n, 4)), 3000, COOK),
 ]
 
 

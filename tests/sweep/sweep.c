@@ -184,7 +184,7 @@ int main(int argument_count, char **arguments)
             continue;
         }
         sweep_truncation(&in, stride ? stride : 1);
-        if (in.size < (in.is_pelt ? 8192u : 4096u)) {
+        if (in.size < (in.is_pelt ? 16384u : 4096u)) {
             sweep_flips(&in);
             in.compare_hashes = in.is_pelt;
         }

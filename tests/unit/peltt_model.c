@@ -323,12 +323,15 @@ static void make_clip(maker *m, uint32_t index, pelt_clip *clip)
 
 static void apply(const peltt_model_change *change, maker *m)
 {
+    if (!change) {
+        return;
+    }
     const pelt_primitive *p = &m->scene.meshes[0].primitives[0];
-    if (change && change->move_vertex) {
+    if (change->move_vertex) {
         float *position = (float *)p->positions + (size_t)(p->vertex_count - 1) * 3;
         position[0] *= 0.75F;
     }
-    if (change && change->change_colour) {
+    if (change->change_colour) {
         unsigned char *colour = (unsigned char *)p->attributes[1].data + (size_t)(p->vertex_count - 1) * 4;
         colour[2] ^= 0x40U;
     }

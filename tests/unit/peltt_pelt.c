@@ -58,6 +58,30 @@ peltt_pelt peltt_pelt_copy(const void *data, uint64_t size)
     return file;
 }
 
+peltt_pelt peltt_pelt_cook(const pelt_asset *asset, const pelt_cook_options *options)
+{
+    void *data = NULL;
+    uint64_t size = 0;
+    pelt_error error;
+    if (pelt_cook(asset, options, &data, &size, NULL, &error) != PELT_OK) {
+        fail_msg("pelt_cook: %s", error.message);
+    }
+    assert_int_equal((uintptr_t)data % ALIGNMENT, 0);
+    assert_int_equal(size % ALIGNMENT, 0);
+    peltt_pelt file = peltt_pelt_copy(data, size);
+    pelt_cook_release(options, data, size);
+    return file;
+}
+
+peltt_pelt peltt_pelt_model(const peltt_model_shape *shape, uint64_t seed, const peltt_model_change *change,
+                            const pelt_cook_options *options)
+{
+    pelt_asset *asset = peltt_model_make(shape, seed, change);
+    peltt_pelt file = peltt_pelt_cook(asset, options);
+    pelt_asset_destroy(asset);
+    return file;
+}
+
 void peltt_pelt_free(peltt_pelt *file)
 {
     free(file->data);

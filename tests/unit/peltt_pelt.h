@@ -3,8 +3,9 @@
 #ifndef PELTT_PELT_H
 #define PELTT_PELT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "peltt_model.h"
+
+#include <pelt/cook.h>
 
 // A file in memory aligned to 64, of exactly size bytes, that may be spoilt.
 typedef struct peltt_pelt {
@@ -26,6 +27,10 @@ typedef struct peltt_pelt_section {
 
 // A copy; the test fails when out of memory.
 peltt_pelt peltt_pelt_copy(const void *data, uint64_t size);
+// What is cooked of the asset, or of the model of that seed; the test fails where that fails.
+peltt_pelt peltt_pelt_cook(const pelt_asset *asset, const pelt_cook_options *options);
+peltt_pelt peltt_pelt_model(const peltt_model_shape *shape, uint64_t seed, const peltt_model_change *change,
+                            const pelt_cook_options *options);
 void peltt_pelt_free(peltt_pelt *file);
 
 uint32_t peltt_pelt_count(const peltt_pelt *file);

@@ -4,8 +4,6 @@
 #include "peltt_model.h"
 #include "peltt_pelt.h"
 
-#include <pelt/cook.h>
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,14 +17,7 @@ static const peltt_model_shape shape = {24, 4, 2, 300, 80, 2, 4, 3};
 
 static peltt_pelt cook(uint64_t seed, const pelt_cook_options *options)
 {
-    pelt_asset *asset = peltt_model_make(&shape, seed, NULL);
-    void *data = NULL;
-    uint64_t size = 0;
-    assert_int_equal(pelt_cook(asset, options, &data, &size, NULL, NULL), PELT_OK);
-    peltt_pelt file = peltt_pelt_copy(data, size);
-    pelt_cook_release(options, data, size);
-    pelt_asset_destroy(asset);
-    return file;
+    return peltt_pelt_model(&shape, seed, NULL, options);
 }
 
 static pelt_result open_result(const peltt_pelt *file, pelt_error *error)

@@ -6,7 +6,6 @@
 #include "peltt_pelt.h"
 #include "peltt_warnings.h"
 
-#include <pelt/cook.h>
 #include <pelt/palette.h>
 #include <pelt/skin.h>
 
@@ -31,13 +30,9 @@ typedef struct round_trip {
 static round_trip make_round_trip(const peltt_model_shape *of, uint64_t seed, const pelt_cook_options *options)
 {
     round_trip r = {.source = peltt_model_make(of, seed, NULL)};
-    void *data = NULL;
-    uint64_t size = 0;
     pelt_error error;
-    assert_int_equal(pelt_cook(r.source, options, &data, &size, NULL, NULL), PELT_OK);
-    r.file = peltt_pelt_copy(data, size);
-    pelt_cook_release(options, data, size);
-    assert_int_equal(pelt_cooked_open_memory(r.file.data, size, NULL, &r.cooked, &error), PELT_OK);
+    r.file = peltt_pelt_cook(r.source, options);
+    assert_int_equal(pelt_cooked_open_memory(r.file.data, r.file.size, NULL, &r.cooked, &error), PELT_OK);
     if (pelt_cooked_import(r.cooked, &r.imported, &error) != PELT_OK) {
         fail_msg("%s: %s", error.where, error.message);
     }

@@ -42,6 +42,6 @@ pose_all() {
 for model in octopus wide crowd; do
     "$pelt" cook "$scratch/in/$model.glb" -o "$scratch/in/$model.pelt" >/dev/null
 done
-pose_all "$scratch"/in/*.glb "$scratch"/in/*.pelt "$here"/../data/*.gl[bt]* "$folder"/cases/*.gltf "$folder"/cases/*.glb "$folder"/models/*.gltf \
-    "$folder"/models/*.glb "$folder"/models/*.vrm "$folder"/models/*/*.gltf "$folder"/models/*/*.glb
+pose_all "$scratch"/in/*.glb "$scratch"/in/*.pelt "$here"/../data/*.gl[bt]* "$folder"/cases/*.gltf "$folder"/cases/*.glb \
+    "$folder"/models/*.gltf "$folder"/models/*.glb "$folder"/models/*.vrm "$folder"/models/*/*.gltf "$folder"/models/*/*.glb
 cd "$scratch" && node validate.mjs out/*.glb out/*.gltf
