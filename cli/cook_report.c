@@ -77,9 +77,9 @@ static void print_moments(const cook_errors *errors)
         line("", "against float weights, in the rest pose: there is no clip");
         return;
     }
-    line("", "against float weights, at %u moments of %u clip%s: key times and an even grid, at most %u a clip",
-         (unsigned)errors->moment_count, (unsigned)errors->clip_count, errors->clip_count == 1 ? "" : "s",
-         (unsigned)errors->moment_limit);
+    line("", "against float weights, at %u moment%s of %u clip%s: key times and an even grid, at most %u a clip",
+         (unsigned)errors->moment_count, errors->moment_count == 1 ? "" : "s", (unsigned)errors->clip_count,
+         errors->clip_count == 1 ? "" : "s", (unsigned)errors->moment_limit);
 }
 
 static void print_changes(const pelt_influence_report *r, const pelt_cooked_primitive *cooked)

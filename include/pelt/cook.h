@@ -23,8 +23,9 @@ typedef enum pelt_weight_encoding {
 
 // Packs four non-negative weights that sum to one (they are normalised first). order[i] receives which input goes into
 // slot i: joints follow it. Slot 3 is the implied one. sorted: no stored weight is off by more than 2^-12, the implied
-// one by no more than 2^-11. plain: at most 1/4096, 1/4096, 1/2048 and 1/1024; order is the identity unless rounding
-// would make the implied weight negative: then the largest takes slot 3. Equal weights keep their order.
+// one by no more than 2^-11. plain: at most 1/4096, 1/4096, 1/2048 and 1/1024, but a stored weight that rounds to one
+// takes the highest code and leaves one step (1/2048 or 1/1024) to slot 3; order is the identity unless rounding would
+// make the implied weight negative: then the largest takes slot 3. Equal weights keep their order.
 PELT_API uint32_t pelt_weights_encode(pelt_weight_encoding encoding, const float weights[4], uint8_t order[4]);
 // The four weights by slot. They are multiples of a power of two, not negative for codes that encode made, and sum to
 // exactly 1.0f in any order. Codes are placed in a float's mantissa: no division.

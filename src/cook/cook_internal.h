@@ -24,9 +24,10 @@ void pelti_cook_release_arena(cook_arena *arena);
 
 // The influences of one source vertex after packing.
 typedef struct cook_vertex {
-    uint32_t code;        // packed weights of the first four
-    uint16_t joints[4];   // the skin's, by slot. Slots of weight zero repeat slot 3's joint (sorted), so that they add
-                          // nothing to a run's list; with plain they are joint 0, as where that layout is published
+    uint32_t code;      // packed weights of the first four
+    uint16_t joints[4]; // the skin's, by slot. Slots of weight zero repeat the heaviest slot's joint, so that they add
+                        // nothing to a run's list; a remainder of plain weights on a slot without an influence is
+                        // joint 0's, as where that layout is published
     uint32_t first_extra; // in cook_primitive.source_extras
     uint16_t extra_count;
     uint8_t class_index; // 0 to 3: one to four influences of non-zero packed weight; 4: more

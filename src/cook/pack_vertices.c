@@ -114,12 +114,16 @@ static void pack_first_four(const pelt_primitive *source, uint32_t vertex, pelt_
     out->code = pelt_weights_encode(encoding, largest, order);
     pelt_weights_decode(encoding, out->code, packed);
     uint32_t used = 0;
-    for (uint32_t slot = 4; slot-- > 0;) {
+    uint32_t heaviest = 3;
+    for (uint32_t slot = 0; slot < 4; slot++) {
         uint32_t from = four->slots[order[slot]];
-        uint16_t idle = encoding == PELT_WEIGHTS_SORTED ? out->joints[3] : 0;
         // A remainder of plain weights may lie on a slot without an influence: joint 0, as in the source.
-        out->joints[slot] = packed[slot] != 0.0F && from != PELT_NONE ? joints[from] : idle;
+        out->joints[slot] = from != PELT_NONE ? joints[from] : 0;
+        heaviest = packed[slot] > packed[heaviest] ? slot : heaviest;
         used += packed[slot] != 0.0F ? 1 : 0;
+    }
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        out->joints[slot] = out->joints[packed[slot] != 0.0F ? slot : heaviest];
     }
     out->class_index = (uint8_t)(out->extra_count > 0 ? 4 : used - 1);
 }

@@ -156,12 +156,14 @@ static void check_classes(const peltt_packed *packed)
             float w[4];
             pelt_weights_decode(out->encoding, out->weights[v], w);
             uint32_t used = 0;
+            float heaviest = fmaxf(fmaxf(w[0], w[1]), fmaxf(w[2], w[3]));
             for (uint32_t slot = 0; slot < 4; slot++) {
                 used += w[slot] > 0.0F ? 1 : 0;
-                if (w[slot] == 0.0F) {
-                    assert_int_equal(vertex->joints[slot],
-                                     out->encoding == PELT_WEIGHTS_SORTED ? vertex->joints[3] : 0);
+                bool repeats = false;
+                for (uint32_t other = 0; other < 4; other++) {
+                    repeats = repeats || (w[other] == heaviest && vertex->joints[other] == vertex->joints[slot]);
                 }
+                assert_true(w[slot] > 0.0F || repeats);
             }
             assert_int_equal(vertex->class_index, vertex->extra_count > 0 ? 4 : used - 1);
             // A kernel for n influences reads the implied slot and the first n - 1.
