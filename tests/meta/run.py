@@ -23,9 +23,13 @@ def test(title):
 
 
 def tracked(*endings):
-    names = subprocess.run(['git', '-C', SOURCE, 'ls-files', '--cached', '--others', '--exclude-standard'],
-                           capture_output=True, text=True).stdout.split('\n')
-    return [n for n in names if n.endswith(endings) and os.path.isfile(os.path.join(SOURCE, n))]
+    """Paths of the project's own files; walks the folders, so that a source archive without git will do."""
+    names = []
+    for folder, inner, files in os.walk(SOURCE):
+        inner[:] = sorted(d for d in inner if d not in ('.git', 'build', 'out', 'node_modules', '__pycache__')
+                          and not d.startswith('build-'))
+        names += [os.path.relpath(os.path.join(folder, f), SOURCE) for f in sorted(files)]
+    return [n for n in names if n.endswith(endings)]
 
 
 def text(name):
