@@ -1,12 +1,15 @@
-# Install rules, the CMake package (find_package(Pelt)) and the pkg-config files pelt and pelt-import.
+# Install rules, the CMake package (find_package(Pelt)) and the pkg-config files pelt, pelt-import and
+# pelt-vulkan.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Pelt)
 set_target_properties(pelt_import PROPERTIES EXPORT_NAME import)
+set_target_properties(pelt_vulkan PROPERTIES EXPORT_NAME vulkan)
 add_library(Pelt::pelt ALIAS pelt)
 add_library(Pelt::import ALIAS pelt_import)
+add_library(Pelt::vulkan ALIAS pelt_vulkan)
 
-install(TARGETS pelt pelt_import EXPORT PeltTargets
+install(TARGETS pelt pelt_import pelt_vulkan EXPORT PeltTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -23,6 +26,7 @@ install(FILES ${PROJECT_BINARY_DIR}/PeltConfig.cmake ${PROJECT_BINARY_DIR}/PeltC
 if(NOT BUILD_SHARED_LIBS)
   set(pc_runtime_libs " -pthread -lm")
   set(pc_import_libs " -ljansson -lmeshoptimizer -lm")
+  set(pc_vulkan_libs " -lm")
 endif()
 # Folders are told from where the file itself lies, so that any prefix given at installation holds and an installed tree
 # can be moved; but distributions may give absolute ones.
@@ -39,7 +43,7 @@ foreach(folder LIBDIR INCLUDEDIR)
     set(pc_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
   endif()
 endforeach()
-foreach(name pelt pelt-import)
+foreach(name pelt pelt-import pelt-vulkan)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

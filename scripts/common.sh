@@ -36,7 +36,8 @@ need_packages() {
 }
 
 # What building the libraries and the command needs.
-build_packages="gcc g++ libc6-dev cmake ninja-build pkg-config libjansson-dev libmeshoptimizer-dev libxxhash-dev libzip-dev"
+build_packages="gcc g++ libc6-dev cmake ninja-build pkg-config libjansson-dev libmeshoptimizer-dev libxxhash-dev libzip-dev \
+    libvulkan-dev glslc"
 
 # build FOLDER CMAKE-ARGUMENT...: configures and builds; prints the log only when something fails.
 build() {

@@ -32,7 +32,8 @@ typedef enum pelt_result {
     PELT_ERROR_INVALID,     // the input breaks its format
     PELT_ERROR_UNSUPPORTED, // the input needs something this library does not do; the error names it
     PELT_ERROR_LIMIT,       // the input is over a limit that the caller may raise
-    PELT_ERROR_MEMORY       // an allocation failed
+    PELT_ERROR_MEMORY,      // an allocation failed
+    PELT_ERROR_DEVICE       // a device or its driver failed; the error names the Vulkan result
 } pelt_result;
 
 // A stable upper-case name such as "INVALID"; static storage, never NULL. Any thread.

@@ -22,6 +22,8 @@ const char *pelt_result_name(pelt_result result)
         return "LIMIT";
     case PELT_ERROR_MEMORY:
         return "MEMORY";
+    case PELT_ERROR_DEVICE:
+        return "DEVICE";
     }
     return "UNKNOWN";
 }

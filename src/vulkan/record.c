@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Recording: everything that can fail first, then the passes with their barriers (docs/vulkan.md explains each).
+//
+//     acquire | copies | barrier | palette, items | barrier | skin, joint bounds | barrier | reduce | release
+#include "scene.h"
+
+// What one record consists of. Spans are mapped memory of this frame.
+typedef struct batch {
+    pelt_vk_scene *scene;
+    VkCommandBuffer cmd;
+    uint32_t palette_count;
+    uint32_t update_count;
+    uint32_t item_count;
+    uint32_t reduce_count;
+    uint32_t conservative_count;
+    pelti_vk_span palettes;     // gpu_palette_update
+    pelti_vk_span updates;      // gpu_update
+    pelti_vk_span reduces;      // gpu_reduce
+    pelti_vk_span conservative; // uint32_t, instances
+    VkDeviceAddress frame_items;
+    VkDeviceAddress partials;
+    uint32_t dispatch_count;
+    uint32_t barrier_count;
+} batch;
+
+// ---- preparing
+
+static pelt_result upload_weights(pelt_vk_scene *scene, uint32_t slot, pelt_error *error)
+{
+    const pelti_vk_outputs *o = &scene->outputs[slot];
+    pelti_vk_span span;
+    pelt_result result = pelti_vk_ring_take(scene->ring, o->weight_count * sizeof(gpu_morph), &span, error);
+    if (result != PELT_OK) {
+        return result;
+    }
+    gpu_morph *morphs = span.data;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < o->weight_count; t++) {
+        if (o->weights[t] != 0.0F) {
+            morphs[count++] = (gpu_morph){t, o->weights[t]};
+        }
+    }
+    if (count == 0) {
+        return PELT_OK;
+    }
+    pelti_vk_copy copy = {span.buffer, o->morphs.buffer, {span.offset, o->morphs.offset, count * sizeof(gpu_morph)}};
+    return pelti_vk_copies_add(&scene->copies, &copy)
+               ? PELT_OK
+               : pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for copies");
+}
+
+static pelt_result flush_tables(pelt_vk_scene *scene, pelt_error *error)
+{
+    pelti_vk_table *tables[] = {&scene->palette_table, &scene->instance_table, &scene->boxes,
+                                &scene->conservative_boxes};
+    pelt_result result = PELT_OK;
+    for (size_t i = 0; result == PELT_OK && i < sizeof tables / sizeof tables[0]; i++) {
+        result = pelti_vk_table_flush(tables[i], scene->ring, &scene->copies, error);
+    }
+    return result;
+}
+
+// Frame items and partial boxes for all items of this record.
+static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pelt_error *error)
+{
+    if (item_count <= scene->scratch_items) {
+        return PELT_OK;
+    }
+    uint64_t capacity = scene->scratch_items ? scene->scratch_items : 1024;
+    while (capacity < item_count) {
+        capacity *= 2;
+    }
+    if (!pelti_vk_retirement_reserve(&scene->retirement, 1)) {
+        return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for work items");
+    }
+    pelti_vk_range grown = {0};
+    pelt_result result =
+        pelti_vk_heap_allocate(scene->device, capacity * (sizeof(gpu_frame_item) + sizeof(pelt_box)), &grown, error);
+    if (result != PELT_OK) {
+        pelti_vk_retirement_unreserve(&scene->retirement, 1);
+        return result;
+    }
+    pelti_vk_discard_range(&scene->retirement, scene->sequence, scene->device, &scene->scratch);
+    scene->scratch = grown;
+    scene->scratch_items = capacity;
+    return PELT_OK;
+}
+
+static pelt_result take_lists(batch *b, pelt_error *error)
+{
+    struct {
+        pelti_vk_span *span;
+        VkDeviceSize size;
+    } lists[] = {{&b->palettes, b->palette_count * sizeof(gpu_palette_update)},
+                 {&b->updates, b->update_count * sizeof(gpu_update)},
+                 {&b->reduces, b->reduce_count * sizeof(gpu_reduce)},
+                 {&b->conservative, b->conservative_count * sizeof(uint32_t)}};
+    pelt_result result = PELT_OK;
+    for (size_t i = 0; result == PELT_OK && i < sizeof lists / sizeof lists[0]; i++) {
+        if (lists[i].size > 0) {
+            result = pelti_vk_ring_take(b->scene->ring, lists[i].size, lists[i].span, error);
+        }
+    }
+    return result;
+}
+
+// Everything that can fail. Nothing is lost when it does: marks and dirty records stay, and copies go back to what they
+// were.
+static pelt_result prepare(batch *b, pelt_error *error)
+{
+    pelt_vk_scene *scene = b->scene;
+    const uint32_t *limits = scene->context->limits.maxComputeWorkGroupCount;
+    if (scene->marked_items > UINT32_MAX || scene->marked_items > (uint64_t)limits[0] * limits[1]) {
+        return pelti_fail(error, PELT_ERROR_LIMIT, "", "%llu work items in one update are more than the device can do",
+                          (unsigned long long)scene->marked_items);
+    }
+    b->palette_count = scene->written_count;
+    b->update_count = scene->marked_count;
+    b->item_count = (uint32_t)scene->marked_items;
+    b->reduce_count = scene->marked_reduced;
+    b->conservative_count = scene->marked_conservative;
+    if (!pelti_vk_grow(scene->allocator, &scene->frames, &scene->frame_capacity, scene->frame_count + 1,
+                       sizeof *scene->frames)) {
+        return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for a frame");
+    }
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; result == PELT_OK && i < scene->weighted.count; i++) {
+        result = upload_weights(scene, scene->weighted.slots[i], error);
+    }
+    result = result == PELT_OK ? flush_tables(scene, error) : result;
+    result = result == PELT_OK ? reserve_scratch(scene, b->item_count, error) : result;
+    result = result == PELT_OK ? take_lists(b, error) : result;
+    b->frame_items = scene->scratch.address;
+    b->partials = scene->scratch.address + scene->scratch_items * sizeof(gpu_frame_item);
+    return result;
+}
+
+// ---- lists of this frame
+
+// The lists are written front to back and never read: mapped memory may be uncached.
+static void write_lists(const batch *b)
+{
+    const pelt_vk_scene *scene = b->scene;
+    gpu_update *updates = b->updates.data;
+    gpu_reduce *reduces = b->reduces.data;
+    uint32_t *conservative = b->conservative.data;
+    uint32_t first = 0;
+    if (b->palette_count > 0) {
+        memcpy(b->palettes.data, scene->written, b->palette_count * sizeof *scene->written);
+    }
+    for (uint32_t i = 0; i < b->update_count; i++) {
+        const pelti_vk_update *update = &scene->marked[i];
+        uint32_t slot = update->instance & ~GPU_PARITY;
+        updates[i] = (gpu_update){update->instance, first};
+        if ((update->flags & PELTI_VK_EXACT) && update->item_count > 1) {
+            *reduces++ = (gpu_reduce){slot, first, update->item_count};
+        }
+        if (update->flags & PELTI_VK_CONSERVATIVE) {
+            *conservative++ = slot;
+        }
+        first += update->item_count;
+    }
+}
+
+// ---- commands
+
+static void barrier(batch *b, VkPipelineStageFlags2 source_stages, VkAccessFlags2 source_access,
+                    VkPipelineStageFlags2 stages, VkAccessFlags2 access)
+{
+    VkMemoryBarrier2 memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                               .srcStageMask = source_stages,
+                               .srcAccessMask = source_access,
+                               .dstStageMask = stages,
+                               .dstAccessMask = access};
+    VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &memory};
+    b->scene->context->vk.vkCmdPipelineBarrier2(b->cmd, &dependency);
+    b->barrier_count++;
+}
+
+static const VkAccessFlags2 compute_access = VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
+
+static void between_passes(batch *b)
+{
+    barrier(b, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
+            VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_READ_BIT);
+}
+
+typedef struct grid {
+    uint32_t columns;
+    uint32_t rows;
+} grid;
+
+// As few groups too many as can be: rows are of equal length.
+static grid make_grid(const batch *b, uint32_t group_count)
+{
+    uint32_t limit = b->scene->context->limits.maxComputeWorkGroupCount[0];
+    uint32_t rows = group_count / limit + (group_count % limit != 0);
+    return (grid){group_count / rows + (group_count % rows != 0), rows};
+}
+
+static void dispatch(batch *b, pelti_vk_pass pass, const void *push, uint32_t push_size, grid g)
+{
+    const pelt_vk_context *context = b->scene->context;
+    context->vk.vkCmdBindPipeline(b->cmd, VK_PIPELINE_BIND_POINT_COMPUTE, context->pipelines[pass]);
+    context->vk.vkCmdPushConstants(b->cmd, context->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size, push);
+    context->vk.vkCmdDispatch(b->cmd, g.columns, g.rows, 1);
+    b->dispatch_count++;
+}
+
+static void record_palettes_and_items(batch *b)
+{
+    if (b->palette_count > 0) {
+        grid g = make_grid(b, b->palette_count);
+        gpu_palette_push push = {b->palettes.address, b->scene->palette_table.range.address, b->palette_count,
+                                 g.columns};
+        dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
+    }
+    if (b->update_count > 0) {
+        grid g = make_grid(b, (b->update_count - 1) / GPU_ITEMS_THREADS + 1);
+        gpu_items_push push = {b->updates.address, b->frame_items, b->update_count, b->item_count, g.columns, 0};
+        dispatch(b, PELTI_VK_ITEMS, &push, sizeof push, g);
+    }
+}
+
+static void record_skin(batch *b)
+{
+    pelt_vk_scene *scene = b->scene;
+    grid g = make_grid(b, b->item_count);
+    gpu_skin_push push = {b->frame_items, scene->instance_table.range.address,
+                          b->partials,    scene->boxes.range.address,
+                          b->item_count,  g.columns};
+    dispatch(b, PELTI_VK_SKIN, &push, sizeof push, g);
+    if (b->conservative_count > 0) {
+        g = make_grid(b, b->conservative_count);
+        gpu_bounds_push bounds = {b->conservative.address, scene->instance_table.range.address,
+                                  scene->conservative_boxes.range.address, b->conservative_count, g.columns};
+        dispatch(b, PELTI_VK_JOINT_BOUNDS, &bounds, sizeof bounds, g);
+    }
+    if (b->reduce_count > 0) {
+        between_passes(b);
+        g = make_grid(b, b->reduce_count);
+        gpu_reduce_push reduce = {b->reduces.address, b->partials, scene->boxes.range.address, b->reduce_count,
+                                  g.columns};
+        dispatch(b, PELTI_VK_REDUCE, &reduce, sizeof reduce, g);
+    }
+}
+
+static void record_commands(batch *b)
+{
+    pelt_vk_scene *scene = b->scene;
+    const pelt_vk_scene_options *o = &scene->options;
+    bool copies = scene->copies.count > 0;
+    if (!copies && b->palette_count == 0 && b->update_count == 0) {
+        return;
+    }
+    const VkPipelineStageFlags2 compute = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+    const VkPipelineStageFlags2 transfer = VK_PIPELINE_STAGE_2_COPY_BIT;
+    const VkAccessFlags2 writes = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
+    // Acquire: readers of the last update are done before it is written over, and earlier records can be seen.
+    barrier(b, o->consumer_stages | compute | transfer, writes, compute | (copies ? transfer : 0),
+            compute_access | (copies ? VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT : 0));
+    if (copies) {
+        pelti_vk_copies_record(&scene->copies, scene->context, b->cmd);
+    }
+    if (copies && (b->palette_count > 0 || b->update_count > 0)) {
+        barrier(b, transfer, VK_ACCESS_2_TRANSFER_WRITE_BIT, compute, compute_access);
+    }
+    record_palettes_and_items(b);
+    if (b->update_count > 0) {
+        between_passes(b);
+        record_skin(b);
+    }
+    barrier(b, compute | (copies ? transfer : 0), copies ? writes : VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
+            o->consumer_stages, o->consumer_access);
+}
+
+// ---- the call
+
+static uint64_t copied_bytes(const pelti_vk_copies *copies)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < copies->count; i++) {
+        total += copies->items[i].region.size;
+    }
+    return total;
+}
+
+static pelt_vk_statistics count(const pelt_vk_scene *scene, const batch *b)
+{
+    return (pelt_vk_statistics){
+        .palette_count = b->palette_count,
+        .joint_count = scene->written_joints,
+        .instance_count = b->update_count,
+        .item_count = b->item_count,
+        .vertex_count = scene->marked_vertices,
+        .reduced_count = b->reduce_count,
+        .conservative_count = b->conservative_count,
+        .written_bytes = pelti_vk_ring_taken(scene->ring),
+        .copied_bytes = copied_bytes(&scene->copies),
+    };
+}
+
+// Marks, copies and mapped memory start anew for the next record.
+static void finish(pelt_vk_scene *scene, uint64_t frame)
+{
+    uint64_t sequence = scene->sequence;
+    for (uint32_t i = 0; i < scene->weighted.count; i++) {
+        scene->instances[scene->weighted.slots[i]].weight_mark = PELT_NONE;
+    }
+    scene->weighted.count = 0;
+    scene->written_count = 0;
+    scene->written_joints = 0;
+    scene->marked_count = 0;
+    scene->marked_items = 0;
+    scene->marked_vertices = 0;
+    scene->marked_reduced = 0;
+    scene->marked_conservative = 0;
+    scene->copies.count = 0;
+    pelti_vk_table_flushed(&scene->palette_table, &scene->retirement, sequence);
+    pelti_vk_table_flushed(&scene->instance_table, &scene->retirement, sequence);
+    pelti_vk_table_flushed(&scene->boxes, &scene->retirement, sequence);
+    pelti_vk_table_flushed(&scene->conservative_boxes, &scene->retirement, sequence);
+    pelti_vk_ring_close(scene->ring, sequence);
+    scene->frames[scene->frame_count++] = (pelti_vk_frame){frame, sequence};
+    scene->boxes_recorded = scene->instance_slots.count;
+    scene->sequence++; // nothing is marked or written any more
+    scene->recorded = true;
+    scene->last_frame = frame;
+}
+
+pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame, pelt_vk_statistics *statistics,
+                           pelt_error *error)
+{
+    if (statistics) {
+        *statistics = (pelt_vk_statistics){0};
+    }
+    pelti_error_clear(error);
+    if (!scene || !cmd) {
+        return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "scene or command buffer is NULL");
+    }
+    if (scene->recorded && frame <= scene->last_frame) {
+        return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "frame %llu does not come after frame %llu",
+                          (unsigned long long)frame, (unsigned long long)scene->last_frame);
+    }
+    batch b = {.scene = scene, .cmd = cmd};
+    // Adding may merge a copy with the one before: to go back, that one must be kept too.
+    uint32_t copy_count = scene->copies.count;
+    pelti_vk_copy last = copy_count ? scene->copies.items[copy_count - 1] : (pelti_vk_copy){0};
+    pelt_result result = prepare(&b, error);
+    if (result != PELT_OK) {
+        scene->copies.count = copy_count;
+        if (copy_count) {
+            scene->copies.items[copy_count - 1] = last;
+        }
+        return result;
+    }
+    pelt_vk_statistics counted = statistics ? count(scene, &b) : (pelt_vk_statistics){0};
+    write_lists(&b);
+    record_commands(&b);
+    finish(scene, frame);
+    if (statistics) {
+        counted.dispatch_count = b.dispatch_count;
+        counted.barrier_count = b.barrier_count;
+        *statistics = counted;
+    }
+    return PELT_OK;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// What C and GLSL share: records in buffers, push constants and constants. Scalar layout; addresses first, so that both
+// languages agree. An address is 0 where the stream does not exist.
+#ifndef PELT_GPU_LAYOUT_H
+#define PELT_GPU_LAYOUT_H
+
+#ifdef GL_core_profile
+#define GPU_ADDRESS uvec2
+#define GPU_UINT uint
+#define GPU_STRUCT(name) struct name
+#define GPU_END(name) ;
+#else
+#include <assert.h>
+#include <stdint.h>
+#define GPU_ADDRESS uint64_t
+#define GPU_UINT uint32_t
+#define GPU_STRUCT(name) typedef struct name
+#define GPU_END(name) name;
+#endif
+
+// Threads of a workgroup, set by specialisation constant 0 where the device asks for another number.
+#define GPU_SKIN_THREADS 128
+#define GPU_PALETTE_THREADS 64
+#define GPU_ITEMS_THREADS 64
+#define GPU_REDUCE_THREADS 64
+#define GPU_BOUNDS_THREADS 64
+
+// gpu_mesh.encoding
+#define GPU_WEIGHTS_SORTED 0u
+#define GPU_WEIGHTS_PLAIN 1u
+
+// gpu_item.joint_layout: pelt_joint_layout, and
+#define GPU_JOINTS_RUN 0u
+#define GPU_JOINTS_DIRECT8 1u
+#define GPU_JOINTS_DIRECT16 2u
+#define GPU_JOINTS_NONE 3u // every vertex follows the palette's first matrix
+
+// gpu_target.format
+#define GPU_TARGET_16BIT 2u
+
+// gpu_instance.flags
+#define GPU_INSTANCE_RIGID 1u // whatever the items say
+#define GPU_INSTANCE_EXACT 2u // wants the exact box
+#define GPU_INSTANCE_CONSERVATIVE 4u
+
+#define GPU_PARITY 0x80000000u // in gpu_frame_item.instance and gpu_update.instance: positions[1] are written
+
+// A slice of a run, worked through by one workgroup; the same for all instances of a mesh. 40 bytes.
+GPU_STRUCT(gpu_item)
+{
+    GPU_UINT first_vertex;
+    GPU_UINT vertex_count;
+    GPU_UINT first_joint;      // of the run's list in run_joints
+    GPU_UINT joint_count;      // of the run's list; 0 with other layouts
+    GPU_UINT joint_layout;     // GPU_JOINTS_*
+    GPU_UINT influence_count;  // the most of one vertex: 1 to 4, 5 for more than four
+    GPU_UINT first_joint_word; // in the joints stream, 4 bytes a word, of first_vertex
+    GPU_UINT wide_start;       // first_vertex + wide_start is the first vertex with an entry in extra_offsets
+    GPU_UINT first_wide;       // that entry
+    GPU_UINT index;            // of this item in the mesh
+}
+GPU_END(gpu_item)
+
+// A range of a sparse target's list.
+GPU_STRUCT(gpu_range)
+{
+    GPU_UINT first;
+    GPU_UINT count;
+}
+GPU_END(gpu_range)
+
+// 64 bytes.
+GPU_STRUCT(gpu_target)
+{
+    GPU_ADDRESS vertices;  // uint, strictly increasing; 0 = one entry for each vertex
+    GPU_ADDRESS ranges;    // gpu_range, one for each item of the mesh; 0 unless sparse
+    GPU_ADDRESS positions; // float x 3, or snorm16 x 3; 0 = unchanged, as for the next two
+    GPU_ADDRESS normals;
+    GPU_ADDRESS tangents;
+    GPU_UINT format;
+    float position_scale; // times snorm16 / 32767; 1 for floats
+    float normal_scale;
+    float tangent_scale;
+    GPU_UINT reserved[2];
+}
+GPU_END(gpu_target)
+
+// A target with a weight that is not zero, of one instance.
+GPU_STRUCT(gpu_morph)
+{
+    GPU_UINT target;
+    float weight;
+}
+GPU_END(gpu_morph)
+
+// 112 bytes.
+GPU_STRUCT(gpu_mesh)
+{
+    GPU_ADDRESS positions;     // float x 3
+    GPU_ADDRESS normals;       // octahedral, or 0
+    GPU_ADDRESS tangents;      // octahedral, or 0
+    GPU_ADDRESS weights;       // 11 + 11 + 10 bits, or 0 where rigid
+    GPU_ADDRESS joints;        // or 0 where rigid
+    GPU_ADDRESS run_joints;    // uint16, two in a word
+    GPU_ADDRESS extra_offsets; // uint
+    GPU_ADDRESS extras;        // uint: joint in the low half, unorm16 weight in the high one
+    GPU_ADDRESS items;         // gpu_item
+    GPU_ADDRESS targets;       // gpu_target
+    GPU_ADDRESS reserved_address;
+    GPU_UINT vertex_count;
+    GPU_UINT item_count;
+    GPU_UINT encoding; // GPU_WEIGHTS_*
+    GPU_UINT target_count;
+    GPU_UINT reserved[2];
+}
+GPU_END(gpu_mesh)
+
+// 120 bytes.
+GPU_STRUCT(gpu_instance)
+{
+    GPU_ADDRESS mesh;         // gpu_mesh
+    GPU_ADDRESS palette;      // 3x4 matrices
+    GPU_ADDRESS positions[2]; // float x 3; the same twice without previous positions
+    GPU_ADDRESS normals;      // octahedral, or 0
+    GPU_ADDRESS tangents;     // octahedral, or 0
+    GPU_ADDRESS morphs;       // gpu_morph, or 0
+    GPU_ADDRESS worlds;       // conservative: 3x4 world_from_joint
+    GPU_ADDRESS binds;        // conservative: 3x4 joint_from_bind
+    GPU_ADDRESS joint_boxes;  // conservative: min xyz, max xyz in joint space, one a joint
+    GPU_UINT palette_count;   // joints are clamped to it
+    GPU_UINT morph_count;
+    GPU_UINT flags;     // GPU_INSTANCE_*
+    GPU_UINT box_count; // of joint_boxes
+    // What rounding can add to a conservative box: largest |coordinate| before the skin, morphs included, by axis; and
+    // factors of it.
+    float reach[3];
+    float blend_growth; // 2^-24 times (influences + 12 + 8)
+    float morph_growth; // 2^-24 times (morphs + 2), 0 without
+    GPU_UINT reserved;
+}
+GPU_END(gpu_instance)
+
+// 32 bytes; in a table.
+GPU_STRUCT(gpu_palette)
+{
+    GPU_ADDRESS binds;    // 3x4 joint_from_bind
+    GPU_ADDRESS matrices; // result
+    GPU_ADDRESS worlds;   // copy of the worlds, or 0
+    GPU_UINT joint_count;
+    GPU_UINT reserved;
+}
+GPU_END(gpu_palette)
+
+// A palette to compute in this frame. 16 bytes, in mapped memory.
+GPU_STRUCT(gpu_palette_update)
+{
+    GPU_ADDRESS worlds; // 3x4 world_from_joint
+    GPU_UINT palette;   // in the table
+    GPU_UINT reserved;
+}
+GPU_END(gpu_palette_update)
+
+// An instance to update in this frame; its items are [first_item, the next one's first_item). 8 bytes, mapped memory.
+GPU_STRUCT(gpu_update)
+{
+    GPU_UINT instance; // with GPU_PARITY
+    GPU_UINT first_item;
+}
+GPU_END(gpu_update)
+
+// What one workgroup of the skin pass does. 8 bytes, made by items.comp.
+GPU_STRUCT(gpu_frame_item)
+{
+    GPU_UINT instance; // with GPU_PARITY
+    GPU_UINT item;     // of the instance's mesh
+}
+GPU_END(gpu_frame_item)
+
+// An instance whose partial boxes are to be united. 12 bytes, mapped memory.
+GPU_STRUCT(gpu_reduce)
+{
+    GPU_UINT instance;
+    GPU_UINT first_item;
+    GPU_UINT item_count;
+}
+GPU_END(gpu_reduce)
+
+// Push constants. group_columns: workgroups of a row of the grid; group index = y * group_columns + x, and groups past
+// the count return.
+GPU_STRUCT(gpu_palette_push)
+{
+    GPU_ADDRESS updates;  // gpu_palette_update
+    GPU_ADDRESS palettes; // gpu_palette
+    GPU_UINT update_count;
+    GPU_UINT group_columns;
+}
+GPU_END(gpu_palette_push)
+
+GPU_STRUCT(gpu_items_push)
+{
+    GPU_ADDRESS updates;     // gpu_update
+    GPU_ADDRESS frame_items; // gpu_frame_item, result
+    GPU_UINT update_count;
+    GPU_UINT item_count; // of all
+    GPU_UINT group_columns;
+    GPU_UINT reserved;
+}
+GPU_END(gpu_items_push)
+
+GPU_STRUCT(gpu_skin_push)
+{
+    GPU_ADDRESS frame_items; // gpu_frame_item, one a workgroup
+    GPU_ADDRESS instances;   // gpu_instance
+    GPU_ADDRESS partials;    // 6 floats an item, result; for instances of more than one item
+    GPU_ADDRESS boxes;       // 6 floats an instance, result; for instances of one item
+    GPU_UINT item_count;
+    GPU_UINT group_columns;
+}
+GPU_END(gpu_skin_push)
+
+GPU_STRUCT(gpu_reduce_push)
+{
+    GPU_ADDRESS reduces; // gpu_reduce, one a workgroup
+    GPU_ADDRESS partials;
+    GPU_ADDRESS boxes; // result
+    GPU_UINT reduce_count;
+    GPU_UINT group_columns;
+}
+GPU_END(gpu_reduce_push)
+
+GPU_STRUCT(gpu_bounds_push)
+{
+    GPU_ADDRESS updates; // uint, instances, one a workgroup
+    GPU_ADDRESS instances;
+    GPU_ADDRESS boxes; // conservative ones, result
+    GPU_UINT update_count;
+    GPU_UINT group_columns;
+}
+GPU_END(gpu_bounds_push)
+
+#ifndef GL_core_profile
+static_assert(sizeof(gpu_item) == 40, "gpu_item");
+static_assert(sizeof(gpu_range) == 8, "gpu_range");
+static_assert(sizeof(gpu_target) == 64, "gpu_target");
+static_assert(sizeof(gpu_morph) == 8, "gpu_morph");
+static_assert(sizeof(gpu_mesh) == 112, "gpu_mesh");
+static_assert(sizeof(gpu_instance) == 120, "gpu_instance");
+static_assert(sizeof(gpu_palette) == 32, "gpu_palette");
+static_assert(sizeof(gpu_palette_update) == 16, "gpu_palette_update");
+static_assert(sizeof(gpu_update) == 8, "gpu_update");
+static_assert(sizeof(gpu_frame_item) == 8, "gpu_frame_item");
+static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
+static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
+static_assert(sizeof(gpu_items_push) == 32, "gpu_items_push");
+static_assert(sizeof(gpu_skin_push) == 40, "gpu_skin_push");
+static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
+static_assert(sizeof(gpu_bounds_push) == 32, "gpu_bounds_push");
+#endif
+#endif
