@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `pelt bounds`: exact boxes at one moment or over clips, beside the boxes that the file declares.
 #include "bounds.h"
+#include "gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,7 @@ int cli_bounds(cli_context *context)
     pelt_gltf *gltf = NULL;
     pelt_asset *asset = NULL;
     int code = check_options(context, &request);
+    code = code == CLI_DONE ? cli_select_device(context) : code;
     code = code == CLI_DONE ? cli_load(context, &gltf, &asset) : code;
     pelt_gltf_close(gltf); // assets do not need it
     if (code == CLI_DONE) {

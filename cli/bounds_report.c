@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Boxes as text and as JSON.
 #include "bounds.h"
+#include "gpu.h"
 #include "options.h"
 
 #include <math.h>
@@ -24,21 +25,21 @@ static void print_moments(const bounds_report *report, const bounds_result *resu
     char moments[32];
     char keys[32];
     if (result->all_clips) {
-        printf("all %u clips, union over %s moments\n", (unsigned)data->clip_count,
+        printf("all %u clips, union over %s moments", (unsigned)data->clip_count,
                cli_grouped(result->moment_count, moments));
         return;
     }
     if (result->clip == PELT_NONE) {
-        printf("rest pose\n");
+        printf("rest pose");
         return;
     }
     printf("clip #%u \"", (unsigned)result->clip);
     cli_put(stdout, data->clips[result->clip].name);
     if (result->one_time) {
-        printf("\" at %.9g s\n", result->time);
+        printf("\" at %.9g s", result->time);
         return;
     }
-    printf("\", %.9g s, union over %s moment%s: all %s key time%s and an even grid of %.9g a second\n",
+    printf("\", %.9g s, union over %s moment%s: all %s key time%s and an even grid of %.9g a second",
            (double)data->clips[result->clip].duration, cli_grouped(result->moment_count, moments),
            result->moment_count == 1 ? "" : "s", cli_grouped(result->key_count, keys),
            result->key_count == 1 ? "" : "s", report->fps);
@@ -117,6 +118,8 @@ void bounds_print_text(const bounds_report *report)
         const bounds_result *result = &report->results[i];
         printf("%s", i ? "\n" : "");
         print_moments(report, result);
+        cli_put_device(report->context);
+        printf("\n");
         printf("  %-10s %12s %12s %12s  %12s %12s %12s\n", "", "min x", "min y", "min z", "max x", "max y", "max z");
         print_box("whole file", &result->box);
         for (uint32_t k = 0; k < report->scene->primitive_count; k++) {
@@ -194,6 +197,7 @@ int bounds_print_json(const bounds_report *report)
     json_t *clips = json_array();
     json_object_set_new(root, "schema", json_string("pelt/bounds/1"));
     json_object_set_new(root, "file", cli_json_text(report->context->options.input));
+    json_object_set_new(root, "device", cli_device_json(report->context));
     json_object_set_new(root, "space", json_string("world"));
     for (size_t i = 0; i < report->result_count; i++) {
         const bounds_result *result = &report->results[i];

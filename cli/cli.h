@@ -18,8 +18,8 @@ enum cli_exit {
     CLI_IO = 3,          // cannot read or write
     CLI_INVALID = 4,     // input invalid
     CLI_UNSUPPORTED = 5, // input needs something unsupported, named
-    CLI_NO_DEVICE = 6,
-    CLI_LIMIT = 7 // over a limit, or out of memory
+    CLI_NO_DEVICE = 6,   // asked for and not there, or it failed
+    CLI_LIMIT = 7        // over a limit, or out of memory
 };
 
 typedef struct cli_morph_setting {
@@ -39,7 +39,7 @@ typedef struct cli_options {
     const char *clip;          // NAME or #N; bounds: also "all"
     const char *time;          // seconds or percent
     double fps;                // bounds; 0 = 60
-    const char *device;        // cpu, gpu or N
+    const char *device;        // cpu, gpu, N or part of a name
     uint32_t threads;          // 0 = all processors
     const char *space;         // world or mesh
     cli_morph_setting *morphs; // --morph NAME=V, repeatable
@@ -58,6 +58,9 @@ typedef struct cli_options {
     double max_error;      // with has_max_error
     bool has_max_error;
     uint32_t shard[2]; // I of N, from 1; N 0 = all
+    uint32_t samples;  // verify; 0 = 64 or what the file's size allows
+    double tolerance;  // with has_tolerance
+    bool has_tolerance;
     uint32_t vertices; // gen; 0 = the kind's default
     uint32_t joints;
     uint32_t influences;
@@ -68,14 +71,16 @@ typedef struct cli_options {
 typedef struct cli_context {
     cli_options options;
     const char *verb;
-    pelt_pool *pool;        // made when parallel is first used
-    pelt_parallel parallel; // pass &context->parallel to the library; valid from the start
-    json_t *warnings;       // array of {"where", "message"}, for --json; filled by the log
-    json_t **failure;       // not NULL: receives what a failure prints as JSON, which then does not go to stdout
-    pelt_cooked *cooked;    // the input, where cli_load found it cooked; closed with the context
-    bool replace_cooked;    // outputs replace .pelt files, as with options.force
-    bool color;             // of stderr
-    bool stdout_failed;     // and has been told
+    pelt_pool *pool;               // made when parallel is first used
+    pelt_parallel parallel;        // pass &context->parallel to the library; valid from the start
+    json_t *warnings;              // array of {"where", "message"}, for --json; filled by the log
+    json_t **failure;              // not NULL: receives what a failure prints as JSON, which then does not go to stdout
+    pelt_cooked *cooked;           // the input, where cli_load found it cooked; closed with the context
+    struct gpu_system *gpu_system; // what gpu is of
+    struct gpu *gpu;               // the device that --device names, where cli_select_device opened one; NULL: the CPU
+    bool replace_cooked;           // outputs replace .pelt files, as with options.force
+    bool color;                    // of stderr
+    bool stdout_failed;            // and has been told
 } cli_context;
 
 // One verb. run returns an exit code and has printed everything.
@@ -85,6 +90,8 @@ int cli_pose(cli_context *context);
 int cli_bounds(cli_context *context);
 int cli_gen(cli_context *context);
 int cli_cook(cli_context *context);
+int cli_devices(cli_context *context);
+int cli_verify(cli_context *context);
 
 // ---- message.c: "pelt: FILE: /skins/0/joints/3: message", then "  hint" on a line of its own; to stderr.
 
@@ -129,8 +136,6 @@ bool cli_is_cooked(const char *path);
 int cli_select_clip(const cli_context *context, const pelt_asset_data *asset, const char *selector, uint32_t *out_clip);
 // "1.25" seconds or "50%" of duration; NULL = 0.
 int cli_parse_time(const cli_context *context, const char *text, double duration, double *out_time);
-// CLI_DONE for cpu or no device named; else CLI_NO_DEVICE with a message.
-int cli_select_device(const cli_context *context);
 
 // ---- output.c: a file appears under its name whole or not at all.
 

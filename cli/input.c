@@ -264,13 +264,3 @@ int cli_parse_time(const cli_context *context, const char *text, double duration
     *out_time = percent ? value / 100 * duration : value;
     return CLI_DONE;
 }
-
-int cli_select_device(const cli_context *context)
-{
-    const char *device = context->options.device;
-    if (!device || strcmp(device, "cpu") == 0) {
-        return CLI_DONE;
-    }
-    return cli_fail(context, CLI_NO_DEVICE, NULL, NULL, "leave --device out, or give --device cpu",
-                    "there is no device %s: this build skins on the CPU only", device);
-}

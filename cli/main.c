@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The pelt command: reads the command line, runs one verb, and sees to it that its output arrived.
+#include "gpu.h"
 #include "options.h"
 #include "signals.h"
 
@@ -60,15 +61,12 @@ static void set_up_parallel(cli_context *context)
 
 static int run_verb(cli_context *context, const cli_verb *verb)
 {
-    int code = cli_select_device(context);
-    if (code != CLI_DONE) {
-        return code;
-    }
     set_up_parallel(context);
     context->warnings = json_array();
-    code = context->warnings ? verb->run(context) : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
+    int code = context->warnings ? verb->run(context) : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
     json_decref(context->warnings);
     context->warnings = NULL;
+    cli_release_device(context);
     pelt_cooked_close(context->cooked);
     context->cooked = NULL;
     pelt_pool_destroy(context->pool);

@@ -76,8 +76,10 @@ static void put_verbs(FILE *stream)
         const cli_verb *verb = &cli_verb_table[i];
         fprintf(stream, ".SS ");
         put_upper(stream, verb->name);
-        fprintf(stream, "\n\\fBpelt %s\\fR [\\fIoptions\\fR] \\fI%s\\fR%s", verb->name, verb->operand,
-                verb->several ? "..." : "");
+        fprintf(stream, "\n\\fBpelt %s\\fR [\\fIoptions\\fR]", verb->name);
+        if (verb->operand) {
+            fprintf(stream, " \\fI%s\\fR%s", verb->operand, verb->several ? "..." : "");
+        }
         for (size_t k = 0; k < cli_option_count; k++) {
             if ((cli_option_table[k].required_by & verb->bit) != 0) {
                 fprintf(stream, " \\fB\\-%c\\fR \\fI%s\\fR", cli_option_table[k].letter, cli_option_table[k].value);

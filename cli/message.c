@@ -206,6 +206,8 @@ int cli_exit_of(pelt_result result)
     case PELT_ERROR_LIMIT:
     case PELT_ERROR_MEMORY:
         return CLI_LIMIT;
+    case PELT_ERROR_DEVICE:
+        return CLI_NO_DEVICE;
     }
     return CLI_INVALID;
 }
@@ -224,6 +226,8 @@ static const char *usual_hint(pelt_result result)
                "--max-joints or --max-memory";
     case PELT_ERROR_MEMORY:
         return "free memory, or split the file";
+    case PELT_ERROR_DEVICE:
+        return "update the driver, or choose another device; --device cpu needs none";
     case PELT_OK:
     case PELT_ERROR_ARGUMENT:
         break;

@@ -6,8 +6,9 @@
 
 enum {
     POSING_VERBS = CLI_VERB_POSE | CLI_VERB_BOUNDS,
-    INPUT_VERBS = CLI_VERB_INSPECT | POSING_VERBS | CLI_VERB_COOK,
-    WORKING_VERBS = POSING_VERBS | CLI_VERB_COOK,
+    INPUT_VERBS = CLI_VERB_INSPECT | POSING_VERBS | CLI_VERB_COOK | CLI_VERB_VERIFY,
+    WORKING_VERBS = POSING_VERBS | CLI_VERB_COOK | CLI_VERB_VERIFY,
+    PACKING_VERBS = CLI_VERB_COOK | CLI_VERB_VERIFY,
     WRITING_VERBS = CLI_VERB_POSE | CLI_VERB_COOK | CLI_VERB_GEN
 };
 
@@ -31,7 +32,7 @@ const cli_option cli_option_table[] = {
      .value = "ENCODING",
      .type = CLI_OPTION_CHOICE,
      .offset = FIELD(weights),
-     .verbs = CLI_VERB_COOK,
+     .verbs = PACKING_VERBS,
      .choices = "sorted|plain",
      .fallback = "sorted",
      .help =
@@ -40,27 +41,27 @@ const cli_option cli_option_table[] = {
     {.name = "keep-order",
      .type = CLI_OPTION_FLAG,
      .offset = FIELD(keep_order),
-     .verbs = CLI_VERB_COOK,
+     .verbs = PACKING_VERBS,
      .help = "Cut joint runs in the file's order; move and drop no vertex."},
     {.name = "direct-joints",
      .type = CLI_OPTION_FLAG,
      .offset = FIELD(direct_joints),
-     .verbs = CLI_VERB_COOK,
+     .verbs = PACKING_VERBS,
      .help = "No joint lists of runs: 8-bit joints where every one fits, else 16-bit."},
     {.name = "morph16",
      .type = CLI_OPTION_FLAG,
      .offset = FIELD(morph16),
-     .verbs = CLI_VERB_COOK,
+     .verbs = PACKING_VERBS,
      .help = "Morph targets in 16 bits a component; the largest error is printed."},
     {.name = "morph-range",
      .value = "MIN:MAX",
      .type = CLI_OPTION_RANGE,
      .offset = FIELD(morph_range),
-     .verbs = CLI_VERB_COOK,
+     .verbs = PACKING_VERBS,
      .min = -1000000,
      .max = 1000000,
      .fallback = "0:1",
-     .help = "Morph weights that the boxes of joints allow for."},
+     .help = "Morph weights that the boxes of joints allow for. verify of a .pelt: those that it was cooked for."},
     {.name = "max-error",
      .value = "X",
      .type = CLI_OPTION_REAL,
@@ -70,6 +71,27 @@ const cli_option cli_option_table[] = {
      .min = 0,
      .max = 1e30,
      .help = "Exit with 1 if packing moves any vertex by more than X model units; files are written all the same."},
+    {.name = "samples",
+     .value = "N",
+     .type = CLI_OPTION_COUNT32,
+     .offset = FIELD(samples),
+     .verbs = CLI_VERB_VERIFY,
+     .min = 2,
+     .max = 1000000,
+     .fallback = "64, fewer where that would pose more than 40 million vertices",
+     .help =
+         "Most moments of one clip: key times, thinned out to half of them where there are more, and an even grid."},
+    {.name = "tolerance",
+     .value = "X",
+     .type = CLI_OPTION_REAL,
+     .offset = FIELD(tolerance),
+     .given = FIELD(has_tolerance),
+     .verbs = CLI_VERB_VERIFY,
+     .min = 0,
+     .max = 1,
+     .fallback = "1e-6",
+     .help = "How far positions may be off, as a share of the larger of the diagonal and the largest coordinate of the "
+             "posed primitive. What normals and tangents may be turned by follows from it."},
     {.name = "shard",
      .value = "I/N",
      .type = CLI_OPTION_SHARD,
@@ -130,11 +152,13 @@ const cli_option cli_option_table[] = {
      .help = "Exit with 1 if a posed mesh leaves its declared box."},
     {.name = "device",
      .value = "DEVICE",
-     .type = CLI_OPTION_DEVICE,
+     .type = CLI_OPTION_TEXT,
      .offset = FIELD(device),
-     .verbs = POSING_VERBS,
-     .fallback = "cpu",
-     .help = "Where to skin: cpu, gpu, or the number of a GPU."},
+     .verbs = POSING_VERBS | CLI_VERB_DEVICES | CLI_VERB_VERIFY,
+     .fallback = "cpu; devices and verify: all",
+     .help = "Where to skin: cpu, gpu, a device's number in the list of 'pelt devices', or a part of its name that no "
+             "other has. gpu is the first usable GPU, discrete before integrated; where there is none, a software "
+             "device stands in for it, with a warning."},
     {.name = "threads",
      .value = "N",
      .type = CLI_OPTION_COUNT32,
@@ -326,6 +350,32 @@ const cli_verb cli_verb_table[] = {
          "skipped, and one that fails is told and skipped.",
      .examples = {"pelt cook fox.glb -o fox.pelt", "pelt cook models/ -o cooked/",
                   "pelt cook models/ -o cooked/ --shard 3/16 --json"}},
+    {.name = "verify",
+     .bit = CLI_VERB_VERIFY,
+     .run = cli_verify,
+     .operand = "FILE",
+     .several = true,
+     .summary = "compare every device with the scalar CPU path",
+     .text =
+         "Packs the file as cook does and skins the same packed streams on the scalar CPU path, every other CPU path "
+         "and "
+         "every Vulkan device that can be used, at rest and over all clips. Prints how far positions, normals and "
+         "tangents are off, and whether each exact box is, bit for bit, the min and max of the positions that the same "
+         "device wrote, whether conservative boxes hold them, and whether previous positions are those of the update "
+         "before. Exit code 1 if anything is over tolerance.\n"
+         "Without a Vulkan device the CPU alone is verified, and the output says so. A .pelt is taken as it is. Of "
+         "several files, one that fails is told and skipped, and its exit code is that of the whole.",
+     .examples = {"pelt verify fox.glb", "pelt verify fox.pelt --device 0 --samples 200",
+                  "pelt verify models/*.glb --json"}},
+    {.name = "devices",
+     .bit = CLI_VERB_DEVICES,
+     .run = cli_devices,
+     .summary = "list what can skin here, and what a device lacks",
+     .text =
+         "Prints the CPU and every Vulkan device with its driver, Vulkan version, subgroup size and memory, whether "
+         "it can be used, and if not, what it lacks and which package may bring it. Having none is no failure, "
+         "but a device that --device names and that is absent or lacks something is: exit code 6.",
+     .examples = {"pelt devices", "pelt devices --device gpu", "pelt devices --json"}},
     {.name = "gen",
      .bit = CLI_VERB_GEN,
      .run = cli_gen,
@@ -347,7 +397,7 @@ const cli_term cli_exit_terms[] = {
     {"3", "a file cannot be read or written"},
     {"4", "the input is invalid"},
     {"5", "the input needs something that is not supported; the message names it"},
-    {"6", "the device asked for is not there"},
+    {"6", "the device asked for is not there, or it failed"},
     {"7", "over a limit, or out of memory"},
 };
 const size_t cli_exit_term_count = sizeof cli_exit_terms / sizeof *cli_exit_terms;

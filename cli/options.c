@@ -235,17 +235,10 @@ static void set_shard(parser *p, const cli_option *option, const char *text)
 static void set_value(parser *p, const cli_option *option, const char *text)
 {
     char *field = (char *)p->options + option->offset;
-    uint64_t number = 0;
     switch (option->type) {
     case CLI_OPTION_CHOICE:
         if (!is_choice(option->choices, text)) {
             mistake(p, "", "--%s takes one of %s, not \"%s\"", option->name, option->choices, text);
-            return;
-        }
-        break;
-    case CLI_OPTION_DEVICE:
-        if (!is_choice("cpu|gpu", text) && !cli_read_count(text, false, &number)) {
-            mistake(p, "", "--device takes cpu, gpu or a device's number, not \"%s\"", text);
             return;
         }
         break;
@@ -342,7 +335,11 @@ static void read_letters(parser *p, const char *text)
 
 static void read_operand(parser *p, const char *text)
 {
-    if (text[0] == '\0') {
+    if (!p->result.verb->operand) {
+        char hint[160];
+        snprintf(hint, sizeof hint, "for example: %s", p->result.verb->examples[0]);
+        mistake(p, hint, "%s takes options only, not \"%s\"", p->result.verb->name, text);
+    } else if (text[0] == '\0') {
         mistake(p, "", "the %s is an empty text", p->result.verb->operand);
     } else if (p->options->input && !p->result.verb->several) {
         mistake(p, "one file at a time; quote names that have blanks", "one %s too many: \"%s\"",
@@ -365,7 +362,7 @@ static void check_complete(parser *p)
     const cli_verb *verb = p->result.verb;
     const cli_options *o = p->options;
     char hint[320];
-    if (!o->input) {
+    if (!o->input && verb->operand) {
         snprintf(hint, sizeof hint, "for example: %s", verb->examples[0]);
         mistake(p, hint, "%s needs a %s", verb->name, verb->operand);
     }

@@ -11,14 +11,15 @@ enum {
     CLI_VERB_BOUNDS = 4,
     CLI_VERB_GEN = 8,
     CLI_VERB_COOK = 16,
-    CLI_VERB_ALL = 31
+    CLI_VERB_DEVICES = 32,
+    CLI_VERB_VERIFY = 64,
+    CLI_VERB_ALL = 127
 };
 
 typedef enum cli_option_type {
     CLI_OPTION_FLAG = 0, // bool
     CLI_OPTION_TEXT,     // const char *
     CLI_OPTION_CHOICE,   // const char *, one of choices
-    CLI_OPTION_DEVICE,   // const char *: cpu, gpu or a number
     CLI_OPTION_COUNT32,  // uint32_t; suffixes K, M, G where the table says so
     CLI_OPTION_COUNT64,  // uint64_t; the same
     CLI_OPTION_REAL,     // double
@@ -50,8 +51,8 @@ typedef struct cli_verb {
     const char *name;
     uint32_t bit;
     cli_run run;
-    const char *operand;
-    bool several; // takes more than one operand
+    const char *operand; // NULL: takes none
+    bool several;        // takes more than one operand
     const char *summary;
     const char *text;        // paragraphs, one a line
     const char *examples[4]; // up to the first NULL

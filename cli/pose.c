@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `pelt pose`: the whole file as it stands at one moment, written in the format that the output's ending names.
+#include "gpu.h"
 #include "options.h"
 #include "writers.h"
 
@@ -91,6 +92,7 @@ static int print_json(cli_context *context, const scene *s, const pose_request *
     json_object_set_new(root, "clip", cli_json_index(request->clip));
     json_object_set_new(root, "clip_name", cli_json_text(clip ? data->clips[request->clip].name : NULL));
     json_object_set_new(root, "time", clip ? cli_json_real(request->time) : json_null());
+    json_object_set_new(root, "device", cli_device_json(context));
     json_object_set_new(root, "space", json_string(request->mesh_space ? "mesh" : "world"));
     json_object_set_new(root, "primitives", primitives);
     json_object_set_new(root, "box", cli_json_box(&box));
@@ -115,7 +117,9 @@ static void print_text(cli_context *context, const scene *s, const pose_request 
         cli_put(stdout, data->clips[request->clip].name);
         printf("\" at %.9g s", request->time);
     }
-    printf(", %s space\n", request->mesh_space ? "mesh" : "world");
+    printf(", %s space", request->mesh_space ? "mesh" : "world");
+    cli_put_device(context);
+    printf("\n");
     pelt_box box = scene_box(s);
     if (!pelt_box_is_empty(&box)) {
         printf("box (%.9g, %.9g, %.9g) to (%.9g, %.9g, %.9g)\n", (double)box.min[0], (double)box.min[1],
@@ -151,6 +155,7 @@ int cli_pose(cli_context *context)
     pelt_gltf *gltf = NULL;
     pelt_asset *asset = NULL;
     int code = check_options(context, &request);
+    code = code == CLI_DONE ? cli_select_device(context) : code;
     code = code == CLI_DONE ? cli_load(context, &gltf, &asset) : code;
     if (code == CLI_DONE) {
         code = choose_moment(context, pelt_asset_get(asset), &request);

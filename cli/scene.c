@@ -362,6 +362,9 @@ int scene_create(cli_context *context, const pelt_asset *asset, scene_streams st
         count_unused(out);
         code = apply_morph_options(out, data);
     }
+    if (code == CLI_DONE && context->gpu) {
+        code = scene_gpu_create(out);
+    }
     if (code != CLI_DONE) {
         scene_destroy(out);
     }
@@ -379,6 +382,7 @@ void scene_destroy(scene *s)
     free(s->primitives);
     scene_work *work = s->work;
     if (work) {
+        scene_gpu_destroy(s);
         for (size_t i = 0; work->masks && i < work->mask_count; i++) {
             free(work->masks[i]);
         }

@@ -58,16 +58,21 @@ int scene_check_finite(const scene *s, const scene_primitive *p, const float *po
     return code == CLI_DONE ? check_stream(s, p, "tangent", p->tangents, 4) : code;
 }
 
+float scene_morph_weight(const scene *s, const scene_primitive *p, uint32_t target)
+{
+    const scene_work *work = s->work;
+    const pelt_instance *instance = &pelt_asset_get(s->asset)->instances[p->instance];
+    uint32_t at = work->target_starts[instance->mesh] + target;
+    return work->forced[at] ? work->forced_weights[at] : pelt_pose_weights(s->pose, instance->node)[target];
+}
+
 static uint32_t gather_morphs(const scene *s, const scene_primitive *p)
 {
     scene_work *work = s->work;
-    const pelt_instance *instance = &pelt_asset_get(s->asset)->instances[p->instance];
     const pelt_mesh *mesh = scene_primitive_mesh(s, p);
-    const float *weights = pelt_pose_weights(s->pose, instance->node);
-    uint32_t first = work->target_starts[instance->mesh];
     uint32_t count = 0;
     for (uint32_t i = 0; i < mesh->target_count; i++) {
-        float weight = work->forced[first + i] ? work->forced_weights[first + i] : weights[i];
+        float weight = scene_morph_weight(s, p, i);
         const pelt_morph_target *target = &p->source->targets[i];
         if (weight != 0.0f) {
             work->morphs[count++] = (pelt_skin_morph){weight, target->positions, target->normals, target->tangents};
@@ -76,7 +81,7 @@ static uint32_t gather_morphs(const scene *s, const scene_primitive *p)
     return count;
 }
 
-static void measure_used(const scene *s, scene_primitive *p, const float *positions)
+void scene_measure_used(const scene *s, scene_primitive *p, const float *positions)
 {
     const uint8_t *mask = scene_primitive_mask(s, p);
     p->used_box = p->box;
@@ -125,7 +130,7 @@ int scene_skin_primitive(scene *s, scene_primitive *p, const pelt_mat34 *palette
     }
     int code = scene_check_finite(s, p, positions);
     if (code == CLI_DONE) {
-        measure_used(s, p, positions);
+        scene_measure_used(s, p, positions);
     }
     return code;
 }
@@ -136,8 +141,8 @@ static bool item_changed(const scene *s, const pelt_palette_item *item)
                                    : pelt_pose_skin_changed(s->pose, item->skin);
 }
 
-// Drops what the update changed, and fills the palettes that primitives without a current result need.
-static int update_palettes(scene *s)
+// Drops what the update changed, and marks the palettes that primitives without a current result need.
+static void mark_changes(scene *s)
 {
     scene_work *work = s->work;
     const pelt_asset_data *data = pelt_asset_get(s->asset);
@@ -153,9 +158,14 @@ static int update_palettes(scene *s)
         wanted[item] = wanted[item] || !p->current;
     }
     work->in_mesh_space = false;
+}
+
+static int fill_palettes(scene *s)
+{
+    scene_work *work = s->work;
     uint32_t count = 0;
     for (uint32_t i = 0; i < work->item_count; i++) {
-        if (wanted[i]) {
+        if (work->wanted[i]) {
             work->pending[count++] = work->items[i];
         }
     }
@@ -165,10 +175,27 @@ static int update_palettes(scene *s)
     return result == PELT_OK ? CLI_DONE : scene_library_failure(s, "the palette", result);
 }
 
+static int skin_changes(scene *s)
+{
+    const scene_work *work = s->work;
+    const pelt_asset_data *data = pelt_asset_get(s->asset);
+    int code = CLI_DONE;
+    for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
+        scene_primitive *p = &s->primitives[k];
+        if (!p->current) {
+            const pelt_palette_item *item = &work->items[work->instance_items[p->instance]];
+            bool rigid = item->skin == PELT_NONE;
+            uint32_t count = rigid ? 1 : data->skins[item->skin].joint_count;
+            code = scene_skin_primitive(s, p, item->palette, count, rigid);
+            p->current = code == CLI_DONE;
+        }
+    }
+    return code;
+}
+
 int scene_evaluate(scene *s, uint32_t clip, double time)
 {
     scene_work *work = s->work;
-    const pelt_asset_data *data = pelt_asset_get(s->asset);
     work->clip = clip;
     work->time = time;
     // Each moment starts from the nodes' own values: what a clip does not animate must not keep another clip's values.
@@ -181,16 +208,11 @@ int scene_evaluate(scene *s, uint32_t clip, double time)
     if (result != PELT_OK) {
         return scene_library_failure(s, "sampling the clip", result);
     }
-    int code = update_palettes(s);
-    for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
-        scene_primitive *p = &s->primitives[k];
-        if (!p->current) {
-            const pelt_palette_item *item = &work->items[work->instance_items[p->instance]];
-            bool rigid = item->skin == PELT_NONE;
-            uint32_t count = rigid ? 1 : data->skins[item->skin].joint_count;
-            code = scene_skin_primitive(s, p, item->palette, count, rigid);
-            p->current = code == CLI_DONE;
-        }
+    mark_changes(s);
+    // Boxes that a device measures need no palette here.
+    int code = work->gpu && work->streams == SCENE_BOXES ? CLI_DONE : fill_palettes(s);
+    if (code != CLI_DONE) {
+        return code;
     }
-    return code;
+    return work->gpu ? scene_gpu_evaluate(s) : skin_changes(s);
 }

@@ -101,14 +101,14 @@ int scene_to_mesh_space(scene *s)
     scene_work *work = s->work;
     const pelt_asset_data *data = pelt_asset_get(s->asset);
     const pelt_mat34 identity = pelt_mat34_identity();
+    int code = work->gpu ? scene_gpu_rest_rigid(s) : CLI_DONE;
     work->in_mesh_space = true;
-    for (uint32_t k = 0; k < s->primitive_count; k++) {
+    for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
         scene_primitive *p = &s->primitives[k];
         const pelt_instance *instance = &data->instances[p->instance];
-        int code = CLI_DONE;
         if (instance->skin == PELT_NONE) {
             // Morphs only: not even rounding then changes what the file has, and a node scaled to nothing is no matter.
-            code = scene_skin_primitive(s, p, &identity, 1, true);
+            code = work->gpu ? CLI_DONE : scene_skin_primitive(s, p, &identity, 1, true);
         } else {
             mesh_space space;
             if (!mesh_space_init(pelt_pose_world_double(s->pose, instance->node), &space)) {
@@ -123,9 +123,6 @@ int scene_to_mesh_space(scene *s)
             move_to_mesh_space(&space, p);
             code = scene_check_finite(s, p, p->positions);
         }
-        if (code != CLI_DONE) {
-            return code;
-        }
     }
-    return CLI_DONE;
+    return code;
 }

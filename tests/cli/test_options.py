@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-VERBS = ("inspect", "pose", "bounds", "cook", "gen")
+VERBS = ("inspect", "pose", "bounds", "cook", "verify", "devices", "gen")
 
 
 def test_help_goes_to_stdout_and_is_golden(ctx):
@@ -120,7 +120,9 @@ def test_numbers_out_of_range(ctx):
         ("gen octopus -o a.glb --seed 4294967296", "4,294,967,295"),
         ("gen octopus -o a.glb --vertices many", '"many"'),
         ("pose f.glb -o a.glb --space local", "world|mesh"),
-        ("pose f.glb -o a.glb --device tpu", "cpu, gpu or"),
+        (["pose", "f.glb", "-o", "a.glb", "--device", ""], "--device is empty"),
+        ("devices f.glb", "options only"),
+        ("devices --clip all", "takes no option --clip"),
         ("pose f.glb -o a.glb --morph smile", "NAME=V"),
         ("pose f.glb -o a.glb --morph =1", "NAME=V"),
         ("pose f.glb -o a.glb --morph smile=", "NAME=V"),
