@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds pelt and runs its main job on a skinned character: inspect, pose, bounds and cook.
+# Builds pelt and runs its main job on a skinned character: inspect, pose, bounds and cook, and on the Vulkan devices that
+# there are.
 # usage: ./demo.sh [FILE.glb|FILE.gltf]      without FILE: a generated octopus
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -7,7 +8,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 [ $# -le 1 ] || die "usage: ./demo.sh [FILE.glb|FILE.gltf]"
 case "${1-}" in
--h | --help) sed -n '2,3s/^# //p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,4s/^# //p' "$0"; exit 0 ;;
 esac
 [ $# -eq 0 ] || [ -e "$1" ] || die "demo.sh: $1: no such file"
 [ $# -eq 0 ] || [ -f "$1" ] || die "demo.sh: $1: not a file"
@@ -44,6 +45,8 @@ else
     show bounds "$model" --clip all
 fi
 show cook "$model" --force -o "$out/cooked.pelt"
+show devices
+show verify "$model"
 "$pelt" pose "$model" --quiet --force -o "$out/rest.obj" >/dev/null
 printf '\nResults are in %s:\n' "$out"
 ls -l "$out"

@@ -20,7 +20,8 @@ werror=${PELT_WERROR:-OFF}
 shared=${PELT_SHARED:-$root/../shared}
 
 # shellcheck disable=SC2086
-need_packages $build_packages libcmocka-dev python3 python3-numpy valgrind binutils parallel
+need_packages $build_packages libcmocka-dev python3 python3-numpy valgrind binutils parallel \
+    mesa-vulkan-drivers vulkan-validationlayers spirv-tools
 [ -n "$quick" ] || need_packages clang libclang-rt-14-dev clang-format
 
 work=$root/build/test
@@ -67,11 +68,15 @@ suites() {
 if configuration release-gcc gcc g++ "" Release; then
     suites release-gcc
     tap_run meta "$python" "$root/tests/meta/run.py" "$root" "$work/release-gcc"
+    tap_run spirv "$root/tests/spirv/run.sh" "$root" "$work/release-gcc" "$work/spirv"
+    tap_run vulkan-docs "$python" "$root/tests/vulkan_docs/run.py" "$root" "$work/release-gcc" "$work/vulkan-docs"
+    tap_run examples "$python" "$root/tests/examples/run.py" "$root" "$work/release-gcc" "$work/examples"
     tap_run consumer "$root/tests/consumer/run.sh" "$root" "$work/release-gcc" "$work/consumer"
     tap_run validator "$root/tests/validator/run.sh" "$work/release-gcc/cli/pelt" "$work/validator" "$shared"
     if [ -d "$shared/models" ]; then
         tap_run accuracy "$python" "$root/scripts/accuracy_table.py" "$work/release-gcc/cli/pelt" "$shared/models" --check
     fi
+    tap_run verify "$root/tests/verify/run.sh" "$python" "$work/release-gcc/cli/pelt" "$work/verify" "$root/tests/data" "$shared"
     tap_run growth "$python" "$root/tests/growth/run.py" "$work/release-gcc"
 else
     tap_broken "build release-gcc"

@@ -28,25 +28,36 @@ install_shared() {
 
 consume_cmake() {
     cmake -S "$source/tests/consumer/cmake" -B "$scratch/cmake-$1" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/$1" \
-        -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/cmake-$1" && runs "$1" "$scratch/cmake-$1/consumer"
+        -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/cmake-$1" && runs "$1" "$scratch/cmake-$1/consumer" &&
+        runs_vulkan "$1" "$scratch/cmake-$1/consumer_vulkan"
 }
 
 consume_source() {
     cmake -S "$source/tests/consumer/cmake" -B "$scratch/source" -G Ninja -DCONSUMER_PELT="$source" \
-        -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/source" --target consumer &&
-        "$scratch/source/consumer" "$scratch/worm.glb" | grep -E 'min .* max ' && [ ! -e "$scratch/source/pelt/cli" ]
+        -DCONSUMER_SOURCE="$scratch/program.c" && cmake --build "$scratch/source" --target consumer consumer_vulkan &&
+        "$scratch/source/consumer" "$scratch/worm.glb" | grep -E 'min .* max ' && "$scratch/source/consumer_vulkan" &&
+        [ ! -e "$scratch/source/pelt/cli" ]
 }
 
 consume_pkgconfig() {
     # eval, since pkg-config quotes blanks in paths for a shell.
     flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$scratch/$1" -name pelt.pc)") pkg-config --cflags --libs pelt-import) &&
         eval "gcc -std=c17 -Wall -Wextra -Werror \"\$scratch/program.c\" -o \"\$scratch/pkgconfig-$1\" $flags" &&
-        runs "$1" "$scratch/pkgconfig-$1"
+        runs "$1" "$scratch/pkgconfig-$1" || return 1
+    flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$scratch/$1" -name pelt.pc)") pkg-config --cflags --libs pelt-vulkan) &&
+        eval "gcc -std=c17 -Wall -Wextra -Werror \"\$source/tests/consumer/cmake/vulkan.c\" \
+            -o \"\$scratch/vulkan-$1\" $flags" &&
+        runs_vulkan "$1" "$scratch/vulkan-$1"
 }
 
 # The program prints the box of the character's first primitive.
 runs() {
     LD_LIBRARY_PATH=$(dirname "$(find "$scratch/$1" -name 'libpelt.*' | head -n 1)") "$2" "$scratch/worm.glb" | grep -E 'min .* max '
+}
+
+# The program hands over nothing and must be told so.
+runs_vulkan() {
+    LD_LIBRARY_PATH=$(dirname "$(find "$scratch/$1" -name 'libpelt.*' | head -n 1)") "$2" | grep '^ARGUMENT: .*NULL'
 }
 
 # A triangle from (0, 0, 0) to (1, 1, 0) on a node that stands at x = 5, and a scene without meshes.
@@ -91,6 +102,13 @@ runtime_needs_libc_only() {
     [ -n "$needs" ] && ! echo "$needs" | grep -vE '^(libc|libm|libpthread|ld-linux[^ ]*)\.so'
 }
 
+vulkan_links_no_vulkan() {
+    needs=$(readelf -d "$(find "$scratch/shared" -name libpelt_vulkan.so)" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
+    echo "$needs"
+    echo "$needs" | grep -q '^libpelt\.so' && ! echo "$needs" | grep -vE '^(libpelt|libc|libm|ld-linux[^ ]*)\.so' &&
+        nm -D --defined-only "$(find "$scratch/shared" -name libpelt_vulkan.so)" | grep -q ' T pelt_vk_requirements$'
+}
+
 rm -rf "$scratch"
 mkdir -p "$scratch"
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/README.md" >"$scratch/program.c"
@@ -106,5 +124,6 @@ check "the README's program takes a mesh without a skin, and a scene without mes
 check "a CMake project takes in the sources, without command, tests and benchmarks" consume_source
 check "exported symbols begin with pelt_" exports_are_ours
 check "the runtime library needs the C library only" runtime_needs_libc_only
+check "the Vulkan library needs the runtime library and the C library only" vulkan_links_no_vulkan
 check "the man page is installed" test -s "$scratch/static/share/man/man1/pelt.1"
 echo "1..$n"

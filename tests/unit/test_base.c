@@ -18,6 +18,7 @@ static void result_names_are_stable(void **state)
     assert_string_equal(pelt_result_name(PELT_ERROR_UNSUPPORTED), "UNSUPPORTED");
     assert_string_equal(pelt_result_name(PELT_ERROR_LIMIT), "LIMIT");
     assert_string_equal(pelt_result_name(PELT_ERROR_MEMORY), "MEMORY");
+    assert_string_equal(pelt_result_name(PELT_ERROR_DEVICE), "DEVICE");
     assert_non_null(pelt_result_name((pelt_result)99));
 }
 

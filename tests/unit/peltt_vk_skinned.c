@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: MIT
+// Random packed meshes in device memory, and the double-precision reference of what skinning them gives.
+#include "peltt_vk_skinned.h"
+
+#include <pelt/cook.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    LIST_MOST = 32,
+    EXTRAS_MOST = PELTT_VK_SKINNED_INFLUENCES - 4,
+    EXTRA_STEPS = 65535
+};
+
+// What is being made.
+typedef struct maker {
+    peltt_vk_skinned *s;
+    peltt_vk_passes *passes;
+    peltt_random *random;
+    uint32_t extra_count;
+} maker;
+
+static void *allocate(uint64_t count, uint64_t size)
+{
+    void *data = calloc(count + 1, size);
+    assert_non_null(data);
+    return data;
+}
+
+static void random_direction(peltt_random *random, float out[4])
+{
+    double length2 = 0.0;
+    do {
+        length2 = 0.0;
+        for (int k = 0; k < 3; k++) {
+            out[k] = peltt_random_float(random, -1.0F, 1.0F);
+            length2 += (double)out[k] * (double)out[k];
+        }
+    } while (length2 < 0.01);
+    out[3] = peltt_random_chance(random, 0.5) ? 1.0F : -1.0F;
+}
+
+static pelt_mat34 random_rotation(peltt_random *random)
+{
+    pelt_trs trs = pelt_trs_identity();
+    float q[4];
+    random_direction(random, q);
+    trs.rotation = (pelt_quat){q[0], q[1], q[2], peltt_random_float(random, -1.0F, 1.0F)};
+    return pelt_mat34_from_trs(&trs);
+}
+
+// Factors of the three columns that make a matrix hard to invert, or that reach for the ends of floats.
+static void harsh_factors(peltt_random *random, float factors[3])
+{
+    float small = ldexpf(1.0F, -(int)peltt_random_below(random, 30));
+    float power = ldexpf(1.0F, 30 + (int)peltt_random_below(random, 60));
+    const float kinds[][3] = {
+        {1.0F, 1.0F, 0.0F},    // flattened
+        {1.0F, 0.0F, 0.0F},    // to a line
+        {0.0F, 0.0F, 0.0F},    // to a point
+        {-1.0F, 1.0F, 1.0F},   // mirrored
+        {1.0F, small, 1.0F},   // nearly flat
+        {1.0F, small, small},  // nearly a line
+        {power, power, power}, // huge
+        {1.0F / power, 1.0F / power, 1.0F / power},
+    };
+    memcpy(factors, kinds[peltt_random_below(random, 8)], sizeof kinds[0]);
+}
+
+// A rotation times scales; the harsh ones also without a rotation, or between two, where rows come out nearly parallel.
+static pelt_mat34 random_matrix(peltt_random *random, bool harsh)
+{
+    float factors[3];
+    for (int k = 0; k < 3; k++) {
+        factors[k] = peltt_random_float(random, 0.5F, 1.5F);
+    }
+    uint32_t rotations = 1;
+    if (harsh) {
+        harsh_factors(random, factors);
+        rotations = peltt_random_below(random, 3);
+    }
+    pelt_mat34 m = rotations > 0 ? random_rotation(random) : pelt_mat34_identity();
+    for (int i = 0; i < 9; i++) {
+        m.m[i / 3][i % 3] *= factors[i % 3];
+    }
+    if (rotations > 1) {
+        pelt_mat34 second = random_rotation(random);
+        m = pelt_mat34_multiply(&m, &second);
+    }
+    for (int k = 0; k < 3; k++) {
+        m.m[k][3] = peltt_random_float(random, -4.0F, 4.0F);
+    }
+    return m;
+}
+
+static void make_palette(const maker *m)
+{
+    peltt_vk_skinned *s = m->s;
+    s->palette = peltt_vk_passes_take(m->passes, s->shape.joint_count * sizeof(pelt_mat34), &s->instance.palette);
+    for (uint32_t j = 0; j < s->shape.joint_count; j++) {
+        s->palette[j] = random_matrix(m->random, s->shape.harsh);
+    }
+    if (s->shape.joint_count > 1) {
+        for (int i = 0; i < 12; i++) {
+            s->palette[s->shape.joint_count - 1].m[i / 4][i % 4] = NAN;
+        }
+    }
+    s->instance.palette_count = s->shape.joint_count;
+}
+
+static void make_vertices(const maker *m)
+{
+    peltt_vk_skinned *s = m->s;
+    uint32_t count = s->shape.vertex_count;
+    uint64_t normals = 0;
+    uint64_t tangents = 0;
+    s->positions = peltt_vk_passes_take(m->passes, count * sizeof(float) * 3, &s->mesh.positions);
+    s->normals = peltt_vk_passes_take(m->passes, count * sizeof(uint32_t), &normals);
+    s->tangents = peltt_vk_passes_take(m->passes, count * sizeof(uint32_t), &tangents);
+    s->mesh.normals = s->shape.no_normals ? 0 : normals;
+    s->mesh.tangents = s->shape.no_tangents ? 0 : tangents;
+    for (uint32_t i = 0; i < count; i++) {
+        float v[4];
+        for (int k = 0; k < 3; k++) {
+            s->positions[i * 3 + (uint32_t)k] = peltt_random_float(m->random, -2.0F, 2.0F);
+        }
+        random_direction(m->random, v);
+        s->normals[i] = pelt_normal_encode(v);
+        random_direction(m->random, v);
+        s->tangents[i] = pelt_tangent_encode(v);
+    }
+    for (int p = 0; p < 2; p++) {
+        s->out_positions[p] = peltt_vk_passes_take(m->passes, count * sizeof(float) * 3, &s->instance.positions[p]);
+    }
+    s->out_normals = peltt_vk_passes_take(m->passes, count * sizeof(uint32_t), &normals);
+    s->out_tangents = peltt_vk_passes_take(m->passes, count * sizeof(uint32_t), &tangents);
+    s->instance.normals = s->shape.omit_normals ? 0 : normals;
+    s->instance.tangents = s->shape.omit_tangents ? 0 : tangents;
+}
+
+// --- influences
+
+// A joint that a vertex may follow: one of the list, or of the palette, and in neither case the last one.
+static uint16_t pick_joint(const maker *m, const uint16_t *list, uint32_t list_count)
+{
+    uint32_t bound = list_count > 0 ? list_count : m->s->shape.joint_count;
+    uint32_t index = bound > 1 ? peltt_random_below(m->random, bound - 1) : 0;
+    return list_count > 0 ? list[index] : (uint16_t)index;
+}
+
+static void decode_weights(uint32_t encoding, uint32_t code, double w[4])
+{
+    double a = code % 2048;
+    double b = code / 2048 % 2048;
+    double c = code / (2048 * 2048);
+    if (encoding == GPU_WEIGHTS_PLAIN) {
+        w[0] = a / 2048;
+        w[1] = b / 2048;
+        w[2] = c / 1024;
+    } else {
+        w[0] = (a == 2047 ? 2048 : a) / 4096;
+        w[1] = b / 4096;
+        w[2] = (c == 1023 ? 1024 : c) / 4096;
+    }
+    w[3] = 1.0 - w[0] - w[1] - w[2];
+}
+
+// Weights of a vertex that follows up to influence_count joints; slots without weight name the last joint.
+static void make_influences(const maker *m, uint32_t vertex, const uint16_t *list, uint32_t list_count)
+{
+    peltt_vk_skinned *s = m->s;
+    uint32_t most = s->shape.influence_count < 4 ? s->shape.influence_count : 4;
+    uint32_t count = 1 + peltt_random_below(m->random, most);
+    uint16_t joints[4];
+    float weights[4] = {0};
+    for (uint32_t i = 0; i < 4; i++) {
+        joints[i] = i < count ? pick_joint(m, list, list_count) : joints[0]; // plain codes leave a rest to one of these
+        weights[i] = i < count ? peltt_random_float(m->random, 0.01F, 1.0F) : 0.0F;
+        if (i < count && peltt_random_chance(m->random, 0.2)) {
+            weights[i] = 1.0F; // equal ones
+        }
+    }
+    uint8_t order[4];
+    double decoded[4];
+    s->weights[vertex] = pelt_weights_encode((pelt_weight_encoding)s->shape.encoding, weights, order);
+    decode_weights(s->shape.encoding, s->weights[vertex], decoded);
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        bool idle = decoded[slot] == 0.0;
+        s->joints[vertex * 4 + slot] = idle ? (uint16_t)(s->shape.joint_count - 1) : joints[order[slot]];
+    }
+}
+
+static void make_extras(maker *m, uint32_t vertex, bool wide)
+{
+    peltt_vk_skinned *s = m->s;
+    s->first_extras[vertex] = m->extra_count;
+    uint32_t left = EXTRA_STEPS - 1;
+    uint32_t count = wide ? peltt_random_below(m->random, EXTRAS_MOST + 1) : 0;
+    for (uint32_t i = 0; i < count && left > 1; i++) {
+        uint32_t weight = 1 + peltt_random_below(m->random, i == 0 ? left : left / 2);
+        left -= weight;
+        s->extras[m->extra_count] = pick_joint(m, NULL, 0) | weight << 16;
+        m->extra_count++;
+    }
+    s->first_extras[vertex + 1] = m->extra_count;
+}
+
+// A rising list that ends with the palette's last joint; returns its length.
+static uint32_t make_list(const maker *m, uint16_t list[LIST_MOST])
+{
+    uint32_t joint_count = m->s->shape.joint_count;
+    uint32_t most = joint_count < LIST_MOST ? joint_count : LIST_MOST;
+    uint32_t want = 1 + peltt_random_below(m->random, most);
+    uint32_t count = 0;
+    for (uint32_t j = 0; j + 1 < joint_count && count + 1 < want; j++) {
+        if (peltt_random_below(m->random, joint_count) < want) {
+            list[count++] = (uint16_t)j;
+        }
+    }
+    if (count == 0 && joint_count > 1) {
+        list[count++] = 0;
+    }
+    list[count++] = (uint16_t)(joint_count - 1);
+    return count;
+}
+
+static uint32_t index_in(const uint16_t *list, uint32_t count, uint16_t joint)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i] == joint) {
+            return i;
+        }
+    }
+    fail();
+    return 0;
+}
+
+// Everything of an item but where it begins.
+static void make_item(maker *m, gpu_item *item, uint16_t *run_joints, uint32_t *run_joint_count, char *joints,
+                      uint32_t *wide_count, uint32_t *offsets)
+{
+    peltt_vk_skinned *s = m->s;
+    bool listed = item->joint_layout == GPU_JOINTS_RUN;
+    bool wide = s->shape.influence_count > 4;
+    uint16_t *list = run_joints + *run_joint_count;
+    item->first_joint = *run_joint_count;
+    item->joint_count = listed ? make_list(m, list) : 0;
+    *run_joint_count += item->joint_count;
+    item->wide_start = wide ? peltt_random_below(m->random, item->vertex_count + 1) : item->vertex_count;
+    item->first_wide = *wide_count;
+    for (uint32_t i = 0; i < item->vertex_count; i++) {
+        uint32_t vertex = item->first_vertex + i;
+        make_influences(m, vertex, list, item->joint_count);
+        make_extras(m, vertex, i >= item->wide_start);
+        if (i >= item->wide_start) {
+            offsets[(*wide_count)++] = s->first_extras[vertex];
+        }
+        for (uint32_t slot = 0; slot < 4; slot++) {
+            uint16_t joint = s->joints[vertex * 4 + slot];
+            char *at = joints + (size_t)item->first_joint_word * 4;
+            if (item->joint_layout == GPU_JOINTS_DIRECT16) {
+                memcpy(at + ((size_t)i * 4 + slot) * 2, &joint, sizeof joint);
+            } else {
+                at[i * 4 + slot] = (char)(listed ? index_in(list, item->joint_count, joint) : joint);
+            }
+        }
+    }
+    offsets[*wide_count] = m->extra_count;
+}
+
+static void make_items(maker *m)
+{
+    peltt_vk_skinned *s = m->s;
+    uint32_t vertices = s->shape.vertex_count;
+    bool rigid = s->shape.joint_layout == GPU_JOINTS_NONE;
+    s->item_count = vertices == 0 ? 1 : (vertices + s->shape.item_vertices - 1) / s->shape.item_vertices;
+    s->items = peltt_vk_passes_take(m->passes, s->item_count * sizeof *s->items, &s->mesh.items);
+    s->joints = allocate(vertices * 4, sizeof *s->joints);
+    s->first_extras = allocate(vertices + 1, sizeof *s->first_extras);
+    uint64_t words = s->shape.joint_layout == GPU_JOINTS_DIRECT16 ? 2 : 1;
+    uint64_t list_size = (s->item_count * LIST_MOST + 1) / 2 * 4;
+    char *joints = peltt_vk_passes_take(m->passes, rigid ? 0 : vertices * words * 4, &s->mesh.joints);
+    s->weights = peltt_vk_passes_take(m->passes, rigid ? 0 : vertices * 4, &s->mesh.weights);
+    uint16_t *run_joints = peltt_vk_passes_take(m->passes, rigid ? 0 : list_size, &s->mesh.run_joints);
+    uint32_t *offsets = peltt_vk_passes_take(m->passes, rigid ? 0 : (vertices + 1) * 4, &s->mesh.extra_offsets);
+    s->extras = peltt_vk_passes_take(m->passes, rigid ? 0 : vertices * EXTRAS_MOST * 4, &s->mesh.extras);
+    uint32_t run_joint_count = 0;
+    uint32_t wide_count = 0;
+    for (uint32_t i = 0; i < s->item_count; i++) {
+        uint32_t first = i * s->shape.item_vertices;
+        uint32_t left = vertices - first;
+        s->items[i] = (gpu_item){.first_vertex = first,
+                                 .vertex_count = left < s->shape.item_vertices ? left : s->shape.item_vertices,
+                                 .joint_layout = s->shape.joint_layout,
+                                 .influence_count = s->shape.influence_count,
+                                 .first_joint_word = first * (uint32_t)words,
+                                 .index = i};
+        if (!rigid) {
+            make_item(m, &s->items[i], run_joints, &run_joint_count, joints, &wide_count, offsets);
+        }
+    }
+}
+
+// --- targets
+
+static bool is_sparse(uint32_t target)
+{
+    return target % 2 == 1;
+}
+
+static bool is_narrow(uint32_t target)
+{
+    return target >= 2;
+}
+
+static void make_stream(const maker *m, uint32_t count, bool narrow, const void **data, uint64_t *address, float *scale)
+{
+    uint64_t size = (uint64_t)count * 3 * (narrow ? sizeof(int16_t) : sizeof(float));
+    void *stream = peltt_vk_passes_take(m->passes, (size + 3) / 4 * 4, address);
+    int16_t *codes = stream;
+    float *values = stream;
+    *scale = narrow ? peltt_random_float(m->random, 0.1F, 2.0F) : 1.0F;
+    for (uint32_t i = 0; i < count * 3; i++) {
+        if (narrow) {
+            codes[i] = (int16_t)((int)peltt_random_below(m->random, 65535) - 32767);
+        } else {
+            values[i] = peltt_random_float(m->random, -0.5F, 0.5F);
+        }
+    }
+    *data = stream;
+}
+
+// Vertices of a sparse target: gaps, and items without any.
+static void make_list_of_vertices(const maker *m, peltt_vk_skinned_target *target)
+{
+    peltt_vk_skinned *s = m->s;
+    target->vertices = allocate(s->shape.vertex_count, sizeof *target->vertices);
+    gpu_range *ranges = peltt_vk_passes_take(m->passes, s->item_count * sizeof *ranges, &target->record.ranges);
+    for (uint32_t i = 0; i < s->item_count; i++) {
+        ranges[i].first = target->entry_count;
+        double share = i % 3 == 1 ? 0.0 : i % 3 == 2 ? 1.0 : 0.3;
+        for (uint32_t k = 0; k < s->items[i].vertex_count; k++) {
+            if (peltt_random_chance(m->random, share)) {
+                target->vertices[target->entry_count++] = s->items[i].first_vertex + k;
+            }
+        }
+        ranges[i].count = target->entry_count - ranges[i].first;
+    }
+    target->record.vertices = peltt_vk_passes_put(m->passes, target->vertices, target->entry_count * sizeof(uint32_t));
+}
+
+static void make_targets(const maker *m)
+{
+    peltt_vk_skinned *s = m->s;
+    gpu_target *records = peltt_vk_passes_take(m->passes, PELTT_VK_SKINNED_TARGETS * sizeof *records, &s->mesh.targets);
+    gpu_morph *morphs = peltt_vk_passes_take(m->passes, PELTT_VK_SKINNED_TARGETS * sizeof *morphs, &s->instance.morphs);
+    s->mesh.target_count = PELTT_VK_SKINNED_TARGETS;
+    for (uint32_t t = 0; t < PELTT_VK_SKINNED_TARGETS; t++) {
+        peltt_vk_skinned_target *target = &s->targets[t];
+        target->entry_count = is_sparse(t) ? 0 : s->shape.vertex_count;
+        target->record.format = (is_sparse(t) ? 1U : 0U) | (is_narrow(t) ? GPU_TARGET_16BIT : 0U);
+        if (is_sparse(t)) {
+            make_list_of_vertices(m, target);
+        }
+        gpu_target *r = &target->record;
+        make_stream(m, target->entry_count, is_narrow(t), &target->streams[0], &r->positions, &r->position_scale);
+        make_stream(m, target->entry_count, is_narrow(t), &target->streams[1], &r->normals, &r->normal_scale);
+        make_stream(m, target->entry_count, is_narrow(t), &target->streams[2], &r->tangents, &r->tangent_scale);
+        if (t == 1) { // moves positions alone
+            r->normals = 0;
+            r->tangents = 0;
+            target->streams[1] = NULL;
+            target->streams[2] = NULL;
+        }
+        records[t] = *r;
+        if (s->shape.target_mask >> t & 1U) {
+            target->weight = peltt_random_float(m->random, -1.0F, 1.5F);
+            morphs[s->instance.morph_count++] = (gpu_morph){t, target->weight};
+        }
+    }
+}
+
+void peltt_vk_skinned_make(peltt_vk_skinned *skinned, const peltt_vk_skinned_shape *shape, peltt_vk_passes *passes,
+                           peltt_random *random)
+{
+    *skinned = (peltt_vk_skinned){.shape = *shape};
+    maker m = {skinned, passes, random, 0};
+    make_palette(&m);
+    make_vertices(&m);
+    make_items(&m);
+    make_targets(&m);
+    skinned->mesh.vertex_count = shape->vertex_count;
+    skinned->mesh.item_count = skinned->item_count;
+    skinned->mesh.encoding = shape->encoding;
+    skinned->instance.flags = shape->flags;
+    skinned->instance.mesh = peltt_vk_passes_put(passes, &skinned->mesh, sizeof skinned->mesh);
+}
+
+void peltt_vk_skinned_free(peltt_vk_skinned *skinned)
+{
+    for (int t = 0; t < PELTT_VK_SKINNED_TARGETS; t++) {
+        free(skinned->targets[t].vertices);
+    }
+    free(skinned->joints);
+    free(skinned->first_extras);
+}
+
+// --- reference
+
+static void add_matrix(const pelt_mat34 *from, double weight, double m[12], double size[12])
+{
+    for (int i = 0; i < 12; i++) {
+        double x = weight * (double)from->m[i / 4][i % 4];
+        m[i] += x;
+        size[i] += fabs(x);
+    }
+}
+
+uint32_t peltt_vk_skinned_influences(const peltt_vk_skinned *s, uint32_t v,
+                                     uint16_t joints[PELTT_VK_SKINNED_INFLUENCES],
+                                     double weights[PELTT_VK_SKINNED_INFLUENCES])
+{
+    if (s->shape.joint_layout == GPU_JOINTS_NONE || s->shape.flags & GPU_INSTANCE_RIGID) {
+        joints[0] = 0;
+        weights[0] = 1.0;
+        return 1;
+    }
+    double w[4];
+    decode_weights(s->shape.encoding, s->weights[v], w);
+    uint32_t last = s->first_extras[v + 1];
+    double share = 1.0;
+    for (uint32_t i = s->first_extras[v]; i < last; i++) {
+        share -= (s->extras[i] >> 16) / 65535.0;
+    }
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        if (w[slot] != 0.0) {
+            joints[count] = s->joints[v * 4 + slot];
+            weights[count++] = w[slot] * share;
+        }
+    }
+    for (uint32_t i = s->first_extras[v]; i < last; i++) {
+        joints[count] = (uint16_t)(s->extras[i] & 0xFFFFU);
+        weights[count++] = (s->extras[i] >> 16) / 65535.0;
+    }
+    return count;
+}
+
+static uint32_t blend(const peltt_vk_skinned *s, uint32_t v, double m[12], double size[12])
+{
+    uint16_t joints[PELTT_VK_SKINNED_INFLUENCES];
+    double weights[PELTT_VK_SKINNED_INFLUENCES];
+    uint32_t count = peltt_vk_skinned_influences(s, v, joints, weights);
+    for (int i = 0; i < 12; i++) {
+        m[i] = 0.0;
+        size[i] = 0.0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        add_matrix(&s->palette[joints[i]], weights[i], m, size);
+    }
+    return count;
+}
+
+void peltt_vk_skinned_morph(const peltt_vk_skinned *s, uint32_t v, uint32_t stream, double value[3], double size[3])
+{
+    for (uint32_t t = 0; t < PELTT_VK_SKINNED_TARGETS; t++) {
+        const peltt_vk_skinned_target *target = &s->targets[t];
+        uint32_t entry = v;
+        if (target->vertices) {
+            for (entry = 0; entry < target->entry_count && target->vertices[entry] != v; entry++) {
+            }
+        }
+        if (!(s->shape.target_mask >> t & 1U) || !target->streams[stream] || entry >= target->entry_count) {
+            continue;
+        }
+        const float scales[3] = {target->record.position_scale, target->record.normal_scale,
+                                 target->record.tangent_scale};
+        for (uint32_t k = 0; k < 3; k++) {
+            double d = target->record.format & GPU_TARGET_16BIT
+                           ? ((const int16_t *)target->streams[stream])[entry * 3 + k] * (double)scales[stream] / 32767
+                           : (double)((const float *)target->streams[stream])[entry * 3 + k];
+            value[k] += (double)target->weight * d;
+            size[k] += fabs((double)target->weight * d);
+        }
+    }
+}
+
+static void cofactor_row(const double m[12], int row, double out[3], double size[3])
+{
+    const double *a = m + 4 * ((row + 1) % 3);
+    const double *b = m + 4 * ((row + 2) % 3);
+    for (int i = 0; i < 3; i++) {
+        double plus = a[(i + 1) % 3] * b[(i + 2) % 3];
+        double minus = a[(i + 2) % 3] * b[(i + 1) % 3];
+        out[i] = plus - minus;
+        size[i] = fabs(plus) + fabs(minus);
+    }
+}
+
+// Length of v beside the length of size.
+static double ratio(const double v[3], const double size[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double most = sqrt(size[0] * size[0] + size[1] * size[1] + size[2] * size[2]);
+    return most > 0.0 ? length / most : 0.0;
+}
+
+static int32_t signed_field(uint32_t code, uint32_t shift, uint32_t bits)
+{
+    int32_t value = (int32_t)(code >> shift & ((1U << bits) - 1));
+    return value >> (bits - 1) ? value - (1 << bits) : value;
+}
+
+// The unit vector of an octahedral code, unfolded in whole numbers: a coordinate of 0 is no rounding error, which a
+// flat matrix would make the only one left.
+static void unit_vector(uint32_t code, uint32_t y_bits, double out[3])
+{
+    int64_t x_limit = 32767;
+    int64_t y_limit = (1 << (y_bits - 1)) - 1;
+    int64_t x = signed_field(code, 0, 16) * y_limit;
+    int64_t y = signed_field(code, 16, y_bits) * x_limit;
+    int64_t z = x_limit * y_limit - llabs(x) - llabs(y);
+    if (z < 0) {
+        int64_t folded = x_limit * y_limit - llabs(y);
+        y = (x_limit * y_limit - llabs(x)) * (y < 0 ? -1 : 1);
+        x = folded * (x < 0 ? -1 : 1);
+    }
+    double length = sqrt((double)x * (double)x + (double)y * (double)y + (double)z * (double)z);
+    out[0] = (double)x / length;
+    out[1] = (double)y / length;
+    out[2] = (double)z / length;
+}
+
+static void reference_directions(const peltt_vk_skinned *s, uint32_t v, const double m[12],
+                                 peltt_vk_skinned_vertex *out)
+{
+    double unused[3] = {0};
+    unit_vector(s->normals[v], 16, out->input_normal);
+    peltt_vk_skinned_morph(s, v, 1, out->input_normal, unused);
+    unit_vector(s->tangents[v], 15, out->input_tangent);
+    peltt_vk_skinned_morph(s, v, 2, out->input_tangent, unused);
+    out->handedness = s->tangents[v] >> 31 ? -1.0 : 1.0;
+    double normal_size[3] = {0};
+    double tangent_size[3] = {0};
+    for (int row = 0; row < 3; row++) {
+        double c[3];
+        double size[3];
+        cofactor_row(m, row, c, size);
+        out->normal[row] = 0.0;
+        out->tangent[row] = 0.0;
+        for (int k = 0; k < 3; k++) {
+            out->normal[row] += c[k] * out->input_normal[k];
+            normal_size[row] += size[k] * fabs(out->input_normal[k]);
+            out->tangent[row] += m[row * 4 + k] * out->input_tangent[k];
+            tangent_size[row] += fabs(m[row * 4 + k] * out->input_tangent[k]);
+        }
+    }
+    out->normal_ratio = ratio(out->normal, normal_size);
+    out->tangent_ratio = ratio(out->tangent, tangent_size);
+}
+
+void peltt_vk_skinned_reference(const peltt_vk_skinned *s, uint32_t v, peltt_vk_skinned_vertex *out)
+{
+    *out = (peltt_vk_skinned_vertex){0};
+    double m[12];
+    double size[12];
+    out->influence_count = blend(s, v, m, size);
+    double p[3];
+    double p_size[3];
+    for (int k = 0; k < 3; k++) {
+        p[k] = (double)s->positions[v * 3 + (uint32_t)k];
+        p_size[k] = fabs(p[k]);
+    }
+    peltt_vk_skinned_morph(s, v, 0, p, p_size);
+    for (int row = 0; row < 3; row++) {
+        out->position[row] = m[row * 4 + 3];
+        out->terms[row] = size[row * 4 + 3];
+        for (int k = 0; k < 3; k++) {
+            out->position[row] += m[row * 4 + k] * p[k];
+            out->terms[row] += size[row * 4 + k] * p_size[k];
+        }
+    }
+    reference_directions(s, v, m, out);
+}
