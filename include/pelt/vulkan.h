@@ -115,7 +115,6 @@ typedef struct pelt_vk_context_options {
     bool ray_tracing_pipeline;                    // the same
     const VkAllocationCallbacks *vk_allocator;    // NULL = the driver's own; must outlive the context
     pelt_allocator allocator;
-    pelt_log log;
     pelt_vk_memory_callbacks memory;
     VkDeviceSize block_size;        // of device memory blocks that ranges are cut from; 0 = 64 MiB
     VkPipelineCache pipeline_cache; // VK_NULL_HANDLE = none; used during creation only
@@ -137,7 +136,7 @@ PELT_API void pelt_vk_context_destroy(pelt_vk_context *context);
 typedef enum pelt_vk_bounds {
     PELT_VK_BOUNDS_DEFAULT = 0,  // instances: what the scene says; scenes: exact
     PELT_VK_BOUNDS_EXACT,        // min and max over the positions that were written, bit for bit
-    PELT_VK_BOUNDS_CONSERVATIVE, // from joint boxes, no vertex read; never smaller
+    PELT_VK_BOUNDS_CONSERVATIVE, // from joint boxes, no vertex read; never smaller, whatever the morph weights
     PELT_VK_BOUNDS_BOTH,
     PELT_VK_BOUNDS_NONE
 } pelt_vk_bounds;
@@ -150,7 +149,7 @@ typedef struct pelt_vk_scene_options {
     // releasing barrier's destination, and the source of the next update's first barrier. Both 0 = vertex and index
     // input, compute and transfer, and where the context says that the device has them, acceleration-structure build
     // and ray-tracing shaders. Vertex and fragment shaders that read by address are to be named; so are all of them on
-    // a queue family without graphics, which knows no vertex input.
+    // a queue family without graphics, which knows no vertex input. Accesses without stages are refused.
     VkPipelineStageFlags2 consumer_stages;
     VkAccessFlags2 consumer_access;
     uint32_t item_vertices; // most vertices that one workgroup works through, 64 to 1,024; 0 = 1,024
@@ -226,7 +225,9 @@ typedef struct pelt_vk_instance_options {
     uint32_t omit;           // outputs not wanted: they take no memory and no time
     bool rigid;              // every vertex follows the palette's first matrix, whatever influences the mesh has
     pelt_vk_bounds bounds;
-    uint32_t skin; // conservative: index of the skin in the cooked file, whose joint boxes are used (rigid: not read)
+    // Conservative: index in the cooked file of the skin whose joint boxes are used; the palette's skin must have its
+    // inverse bind matrices. Rigid instances do not read it.
+    uint32_t skin;
 } pelt_vk_instance_options;
 
 // Morph weights start at zero. The first update happens in the next pelt_vk_record. Errors: ARGUMENT (also a skin

@@ -33,7 +33,6 @@
     X(vkCmdPushConstants)                                                                                              \
     X(vkCmdDispatch)                                                                                                   \
     X(vkCmdCopyBuffer)                                                                                                 \
-    X(vkCmdFillBuffer)                                                                                                 \
     X(vkCmdPipelineBarrier2)
 
 #define PELTI_VK_MEMBER(name) PFN_##name name;

@@ -144,19 +144,33 @@ static void set_palette(pelt_vk_scene *scene, gpu_instance *record, uint32_t pal
     record->binds = scene->skins[p->skin].binds.address;
 }
 
+// How much of a morph weight the boxes of a conservative instance leave out: joint boxes hold weights from 0 to 1 at
+// least, the whole one of rigid instances only the weight 0.
+static double weight_beyond(double weight, bool rigid)
+{
+    if (rigid) {
+        return fabs(weight);
+    }
+    return weight < 0.0 ? -weight : weight > 1.0 ? weight - 1.0 : 0.0;
+}
+
 // Growth factors of gpu_layout.h, and how far vertices reach before the skin.
 static void set_reach(const pelti_vk_mesh *mesh, const pelti_vk_outputs *o, gpu_instance *record)
 {
     uint32_t morph_count = 0;
+    bool rigid = (record->flags & GPU_INSTANCE_RIGID) != 0;
+    double beyond[3] = {0.0, 0.0, 0.0};
     double reach[3] = {(double)mesh->reach[0], (double)mesh->reach[1], (double)mesh->reach[2]};
     for (uint32_t t = 0; t < o->weight_count; t++) {
         morph_count += o->weights[t] != 0.0F;
         for (int c = 0; c < 3; c++) {
             reach[c] += fabs((double)o->weights[t]) * (double)mesh->target_reach[t][c];
+            beyond[c] += weight_beyond((double)o->weights[t], rigid) * (double)mesh->target_reach[t][c];
         }
     }
     for (int c = 0; c < 3; c++) {
         record->reach[c] = (float)(reach[c] * (1.0 + 0x1p-20));
+        record->beyond[c] = (float)(beyond[c] * (1.0 + 0x1p-20));
     }
     record->morph_count = morph_count;
     record->blend_growth = 0x1p-24F * ((float)mesh->influence_count + 20.0F);
@@ -182,8 +196,7 @@ static void write_record(pelt_vk_scene *scene, uint32_t slot, const pelt_vk_inst
         .joint_boxes = boxes.address,
         .box_count = boxes.joint_count,
         .flags = (options->rigid || mesh->rigid ? GPU_INSTANCE_RIGID : 0) |
-                 (instance->flags & PELTI_VK_EXACT ? GPU_INSTANCE_EXACT : 0) |
-                 (instance->flags & PELTI_VK_CONSERVATIVE ? GPU_INSTANCE_CONSERVATIVE : 0),
+                 (instance->flags & PELTI_VK_EXACT ? GPU_INSTANCE_EXACT : 0),
     };
     set_palette(scene, record, instance->palette);
     set_reach(mesh, o, record);
@@ -351,61 +364,5 @@ pelt_result pelt_vk_instance_teleport(pelt_vk_scene *scene, pelt_vk_instance han
     }
     pelti_vk_mark(scene, handle.index);
     instance->flags &= ~(uint32_t)PELTI_VK_PREVIOUS_VALID;
-    return PELT_OK;
-}
-
-// ---- views
-
-static pelt_vk_stream stream_at(const pelti_vk_range *range, VkDeviceSize offset, VkDeviceSize count, uint32_t stride,
-                                VkFormat format)
-{
-    if (offset == PELTI_VK_NO_OFFSET || count == 0 || range->size == 0) {
-        return (pelt_vk_stream){0};
-    }
-    return (pelt_vk_stream){range->buffer, range->offset + offset, count * stride, range->address + offset, stride,
-                            format};
-}
-
-pelt_result pelt_vk_instance_view(const pelt_vk_scene *scene, pelt_vk_instance handle, pelt_vk_view *out)
-{
-    const pelti_vk_instance *instance = find(scene, handle);
-    if (!instance || !out) {
-        return PELT_ERROR_ARGUMENT;
-    }
-    const pelti_vk_outputs *o = &scene->outputs[handle.index];
-    const pelti_vk_mesh *mesh = &scene->meshes[instance->mesh];
-    uint32_t n = mesh->vertex_count;
-    // A marked update has not happened yet: what is there is the one before.
-    bool pending = instance->marked_by == scene->sequence;
-    uint64_t updated_by = pending ? instance->marked_before : instance->marked_by;
-    uint64_t update_count = instance->update_count - pending;
-    uint32_t valid = pending ? PELTI_VK_PREVIOUS_WAS_VALID : PELTI_VK_PREVIOUS_VALID;
-    bool odd = ((instance->flags & PELTI_VK_ODD) != 0) != pending;
-    odd = odd && (instance->flags & PELTI_VK_KEEPS_PREVIOUS) && update_count > 0;
-    *out = (pelt_vk_view){
-        .generation = update_count,
-        .updated = update_count > 0 && updated_by + 1 == scene->sequence,
-        .vertex_count = n,
-        .positions = stream_at(&o->range, odd ? o->previous : 0, n, 12, VK_FORMAT_R32G32B32_SFLOAT),
-        .previous_valid = (instance->flags & valid) != 0,
-        .normals = stream_at(&o->range, o->normals, n, 4, VK_FORMAT_R16G16_SNORM),
-        .tangents = stream_at(&o->range, o->tangents, n, 4, VK_FORMAT_R32_UINT),
-        .index_type = VK_INDEX_TYPE_NONE_KHR,
-        .index_count = mesh->index_count,
-    };
-    if (instance->flags & PELTI_VK_KEEPS_PREVIOUS) {
-        out->previous_positions = stream_at(&o->range, odd ? 0 : o->previous, n, 12, VK_FORMAT_R32G32B32_SFLOAT);
-    }
-    if (instance->flags & PELTI_VK_EXACT) {
-        out->box = pelti_vk_box_stream(&scene->boxes, handle.index, 1);
-    }
-    if (instance->flags & PELTI_VK_CONSERVATIVE) {
-        out->conservative_box = pelti_vk_box_stream(&scene->conservative_boxes, handle.index, 1);
-    }
-    if (mesh->index_size) {
-        out->index_type = mesh->index_size == 2 ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32;
-        out->indices = stream_at(&mesh->range, mesh->indices, mesh->index_count, mesh->index_size,
-                                 mesh->index_size == 2 ? VK_FORMAT_R16_UINT : VK_FORMAT_R32_UINT);
-    }
     return PELT_OK;
 }

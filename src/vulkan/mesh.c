@@ -132,26 +132,6 @@ static void target_reach(const pelt_cooked_target *target, float out[3])
     }
 }
 
-// Box of the positions with every target at any weight from 0 to 1, for rigid instances.
-static pelt_box whole_box(const pelt_cooked_primitive *p, float (*reaches)[3])
-{
-    pelt_box box = p->box;
-    if (pelt_box_is_empty(&box)) {
-        return pelt_box_empty();
-    }
-    for (int c = 0; c < 3; c++) {
-        double low = (double)box.min[c];
-        double high = (double)box.max[c];
-        for (uint32_t t = 0; t < p->target_count; t++) {
-            low -= (double)reaches[t][c];
-            high += (double)reaches[t][c];
-        }
-        box.min[c] = low < (double)box.min[c] ? nextafterf((float)low, -INFINITY) : box.min[c];
-        box.max[c] = high > (double)box.max[c] ? nextafterf((float)high, INFINITY) : box.max[c];
-    }
-    return box;
-}
-
 // ---- adding
 
 // What one mesh is made of.
@@ -194,10 +174,8 @@ static void put_mesh(writer *w, const source *s)
         .extras = put(w, p->extras, p->extra_count * sizeof(pelt_extra_influence)),
         .items = put(w, s->items, mesh->item_count * sizeof(gpu_item)),
         .targets = put_targets(w, p, s->items, mesh->item_count),
-        .vertex_count = p->vertex_count,
         .item_count = mesh->item_count,
         .encoding = p->encoding == PELT_WEIGHTS_PLAIN ? GPU_WEIGHTS_PLAIN : GPU_WEIGHTS_SORTED,
-        .target_count = p->target_count,
     };
     if (mesh->index_size) {
         uint64_t size = (uint64_t)p->index_count * p->index_size;
@@ -207,8 +185,7 @@ static void put_mesh(writer *w, const source *s)
         }
     }
     put_joint_boxes(w, s);
-    pelt_box box = whole_box(p, mesh->target_reach);
-    mesh->whole_box = put(w, &box, sizeof box);
+    mesh->whole_box = put(w, &p->box, sizeof p->box);
     if (w->data) {
         memcpy(w->data + record, &out, sizeof out);
     }
@@ -273,16 +250,12 @@ static pelt_result upload(pelt_vk_scene *scene, const source *s, pelt_error *err
     put_mesh(&sizes, s);
     pelti_vk_span span;
     pelt_result result = pelti_vk_heap_allocate(scene->device, sizes.size, &mesh->range, error);
-    result = result == PELT_OK ? pelti_vk_ring_take(scene->ring, sizes.size, &span, error) : result;
-    if (result != PELT_OK) {
-        return result;
+    result = result == PELT_OK ? pelti_vk_upload(scene, &mesh->range, sizes.size, &span, error) : result;
+    if (result == PELT_OK) {
+        writer w = {.data = span.data, .base = mesh->range.address};
+        put_mesh(&w, s);
     }
-    writer w = {.data = span.data, .base = mesh->range.address};
-    put_mesh(&w, s);
-    pelti_vk_copy copy = {span.buffer, mesh->range.buffer, {span.offset, mesh->range.offset, sizes.size}};
-    return pelti_vk_copies_add(&scene->copies, &copy)
-               ? PELT_OK
-               : pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for copies");
+    return result;
 }
 
 static pelt_result build(pelt_vk_scene *scene, const source *s, pelt_error *error)

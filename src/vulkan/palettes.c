@@ -16,7 +16,7 @@ static pelt_result upload_binds(pelt_vk_scene *scene, const pelt_mat34 *inverse_
     VkDeviceSize size = skin->joint_count * sizeof(pelt_mat34);
     pelti_vk_span span;
     pelt_result result = pelti_vk_heap_allocate(scene->device, size, &skin->binds, error);
-    result = result == PELT_OK ? pelti_vk_ring_take(scene->ring, size, &span, error) : result;
+    result = result == PELT_OK ? pelti_vk_upload(scene, &skin->binds, size, &span, error) : result;
     if (result != PELT_OK) {
         return result;
     }
@@ -27,10 +27,7 @@ static pelt_result upload_binds(pelt_vk_scene *scene, const pelt_mat34 *inverse_
     for (uint32_t j = 0; !inverse_binds && j < skin->joint_count; j++) {
         matrices[j] = pelt_mat34_identity();
     }
-    pelti_vk_copy copy = {span.buffer, skin->binds.buffer, {span.offset, skin->binds.offset, size}};
-    return pelti_vk_copies_add(&scene->copies, &copy)
-               ? PELT_OK
-               : pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for copies");
+    return PELT_OK;
 }
 
 pelt_result pelt_vk_skin_add(pelt_vk_scene *scene, const pelt_mat34 *inverse_binds, uint32_t joint_count,
@@ -186,6 +183,7 @@ pelt_result pelt_vk_palette_remove(pelt_vk_scene *scene, pelt_vk_palette palette
 pelt_result pelt_vk_palette_write(pelt_vk_scene *scene, pelt_vk_palette palette, pelt_mat34 **out_world,
                                   pelt_error *error)
 {
+    pelti_error_clear(error);
     if (!scene || !out_world || !pelti_vk_slots_live(&scene->palette_slots, palette.index, palette.generation)) {
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "scene or world is NULL, or there is no such palette");
     }

@@ -28,25 +28,22 @@ typedef struct batch {
 static pelt_result upload_weights(pelt_vk_scene *scene, uint32_t slot, pelt_error *error)
 {
     const pelti_vk_outputs *o = &scene->outputs[slot];
-    pelti_vk_span span;
-    pelt_result result = pelti_vk_ring_take(scene->ring, o->weight_count * sizeof(gpu_morph), &span, error);
-    if (result != PELT_OK) {
-        return result;
-    }
-    gpu_morph *morphs = span.data;
     uint32_t count = 0;
     for (uint32_t t = 0; t < o->weight_count; t++) {
-        if (o->weights[t] != 0.0F) {
-            morphs[count++] = (gpu_morph){t, o->weights[t]};
-        }
+        count += o->weights[t] != 0.0F;
     }
     if (count == 0) {
         return PELT_OK;
     }
-    pelti_vk_copy copy = {span.buffer, o->morphs.buffer, {span.offset, o->morphs.offset, count * sizeof(gpu_morph)}};
-    return pelti_vk_copies_add(&scene->copies, &copy)
-               ? PELT_OK
-               : pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for copies");
+    pelti_vk_span span;
+    pelt_result result = pelti_vk_upload(scene, &o->morphs, count * sizeof(gpu_morph), &span, error);
+    gpu_morph *morphs = result == PELT_OK ? span.data : NULL;
+    for (uint32_t t = 0; morphs && t < o->weight_count; t++) {
+        if (o->weights[t] != 0.0F) {
+            *morphs++ = (gpu_morph){t, o->weights[t]};
+        }
+    }
+    return result;
 }
 
 static pelt_result flush_tables(pelt_vk_scene *scene, pelt_error *error)
@@ -104,13 +101,14 @@ static pelt_result take_lists(batch *b, pelt_error *error)
     return result;
 }
 
-// Everything that can fail. Nothing is lost when it does: marks and dirty records stay, and copies go back to what they
-// were.
+// Everything that can fail. Nothing is lost when it does: marks and dirty records stay, and pelt_vk_record takes copies
+// and the ring back to what they were.
 static pelt_result prepare(batch *b, pelt_error *error)
 {
     pelt_vk_scene *scene = b->scene;
     const uint32_t *limits = scene->context->limits.maxComputeWorkGroupCount;
-    if (scene->marked_items > UINT32_MAX || scene->marked_items > (uint64_t)limits[0] * limits[1]) {
+    // Shaders index with signed numbers.
+    if (scene->marked_items > INT32_MAX || scene->marked_items > (uint64_t)limits[0] * limits[1]) {
         return pelti_fail(error, PELT_ERROR_LIMIT, "", "%llu work items in one update are more than the device can do",
                           (unsigned long long)scene->marked_items);
     }
@@ -347,12 +345,14 @@ pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t f
     // Adding may merge a copy with the one before: to go back, that one must be kept too.
     uint32_t copy_count = scene->copies.count;
     pelti_vk_copy last = copy_count ? scene->copies.items[copy_count - 1] : (pelti_vk_copy){0};
+    pelti_vk_ring_mark mark = pelti_vk_ring_here(scene->ring);
     pelt_result result = prepare(&b, error);
     if (result != PELT_OK) {
         scene->copies.count = copy_count;
         if (copy_count) {
             scene->copies.items[copy_count - 1] = last;
         }
+        pelti_vk_ring_rewind(scene->ring, &mark);
         return result;
     }
     pelt_vk_statistics counted = statistics ? count(scene, &b) : (pelt_vk_statistics){0};

@@ -19,7 +19,8 @@ typedef enum chunk_state {
 typedef struct chunk {
     pelti_vk_range range; // its size is a multiple of SPAN_ALIGNMENT
     chunk_state state;
-    uint64_t frame; // the last one that it was closed for
+    uint64_t opened_at; // of an open one: bytes that the frame had taken before
+    uint64_t frame;     // the last one that it was closed for
 } chunk;
 
 struct pelti_vk_ring {
@@ -135,6 +136,7 @@ static pelt_result take_from_another(pelti_vk_ring *ring, VkDeviceSize size, pel
         }
     }
     c->state = CHUNK_OPEN;
+    c->opened_at = ring->taken;
     *out_span = span_of(&c->range, 0);
     ring->taken += size;
     // After a large take, the chunk from before may have more room left than its own.
@@ -217,4 +219,22 @@ void pelti_vk_ring_retire(pelti_vk_ring *ring, uint64_t frame)
 uint64_t pelti_vk_ring_taken(const pelti_vk_ring *ring)
 {
     return ring->taken;
+}
+
+pelti_vk_ring_mark pelti_vk_ring_here(const pelti_vk_ring *ring)
+{
+    return (pelti_vk_ring_mark){.current = ring->current, .used = ring->used, .taken = ring->taken};
+}
+
+void pelti_vk_ring_rewind(pelti_vk_ring *ring, const pelti_vk_ring_mark *mark)
+{
+    for (uint32_t i = 0; i < ring->chunk_count; i++) {
+        // A chunk opened before has had something taken from it before the mark.
+        if (ring->chunks[i].state == CHUNK_OPEN && ring->chunks[i].opened_at >= mark->taken) {
+            ring->chunks[i].state = CHUNK_FREE;
+        }
+    }
+    ring->current = mark->current;
+    ring->used = mark->used;
+    ring->taken = mark->taken;
 }

@@ -37,6 +37,9 @@ static pelt_result check_options(const pelt_vk_context *context, pelt_vk_scene_o
     if ((unsigned)o->bounds > PELT_VK_BOUNDS_NONE) {
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "there is no such kind of bounds");
     }
+    if (o->consumer_stages == 0 && o->consumer_access != 0) {
+        return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "consumer_access needs consumer_stages to belong to");
+    }
     if (o->item_vertices < SMALLEST_ITEM || o->item_vertices > LARGEST_ITEM) {
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "item_vertices is %u, not %d to %d",
                           (unsigned)o->item_vertices, SMALLEST_ITEM, LARGEST_ITEM);
@@ -138,6 +141,24 @@ void pelt_vk_scene_destroy(pelt_vk_scene *scene)
     pelti_release(scene->allocator, scene, 1, sizeof *scene);
 }
 
+// ---- uploads
+
+pelt_result pelti_vk_upload(pelt_vk_scene *scene, const pelti_vk_range *range, VkDeviceSize size,
+                            pelti_vk_span *out_span, pelt_error *error)
+{
+    pelti_vk_ring_mark mark = pelti_vk_ring_here(scene->ring);
+    pelt_result result = pelti_vk_ring_take(scene->ring, size, out_span, error);
+    if (result != PELT_OK) {
+        return result;
+    }
+    pelti_vk_copy copy = {out_span->buffer, range->buffer, {out_span->offset, range->offset, size}};
+    if (!pelti_vk_copies_add(&scene->copies, &copy)) {
+        pelti_vk_ring_rewind(scene->ring, &mark);
+        return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for copies");
+    }
+    return PELT_OK;
+}
+
 // ---- marks
 
 void pelti_vk_marks_remove(pelti_vk_marks *m, uint32_t mark, uint32_t *moved)
@@ -217,36 +238,4 @@ void pelt_vk_retire(pelt_vk_scene *scene, uint64_t frame)
     memmove(scene->frames, scene->frames + done, scene->frame_count * sizeof *scene->frames);
     pelti_vk_retirement_run(&scene->retirement, sequence);
     pelti_vk_ring_retire(scene->ring, sequence);
-}
-
-// ---- views
-
-pelt_vk_stream pelti_vk_box_stream(const pelti_vk_table *t, uint32_t first, uint32_t count)
-{
-    // What has grown since the last record is not copied yet: until then the old range holds the boxes.
-    const pelti_vk_range *range = t->before.size ? &t->before : &t->range;
-    VkDeviceSize offset = (VkDeviceSize)first * sizeof(pelt_box);
-    VkDeviceSize size = (VkDeviceSize)count * sizeof(pelt_box);
-    if (count == 0 || offset + size > range->size) {
-        return (pelt_vk_stream){0};
-    }
-    return (pelt_vk_stream){.buffer = range->buffer,
-                            .offset = range->offset + offset,
-                            .size = size,
-                            .address = range->address + offset,
-                            .stride = sizeof(pelt_box),
-                            .format = VK_FORMAT_R32G32B32_SFLOAT};
-}
-
-pelt_result pelt_vk_scene_boxes(const pelt_vk_scene *scene, pelt_vk_boxes *out)
-{
-    if (!scene || !out) {
-        return PELT_ERROR_ARGUMENT;
-    }
-    uint32_t count = scene->boxes_recorded;
-    *out = (pelt_vk_boxes){.exact = pelti_vk_box_stream(&scene->boxes, 0, count), .count = count};
-    if (scene->options.allow_conservative) {
-        out->conservative = pelti_vk_box_stream(&scene->conservative_boxes, 0, count);
-    }
-    return PELT_OK;
 }

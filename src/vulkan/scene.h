@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Inside the scene*.c, mesh.c, instance.c and record.c files: what a scene holds.
+// Inside the files that work on a scene: what it holds.
 //
-// Sequence numbers count the calls of pelt_vk_record: everything that is given up waits for the record that comes next,
+// Sequence numbers count the records that succeed: everything that is given up waits for the record that comes next,
 // since that one may still copy from or into it, and for the frame of that record to retire.
 #ifndef PELTI_VULKAN_SCENE_H
 #define PELTI_VULKAN_SCENE_H
@@ -74,7 +74,7 @@ typedef struct pelti_vk_mesh {
     VkDeviceSize indices; // offset in range
     uint32_t index_size;  // 0 = no indices
     uint32_t index_count;
-    VkDeviceAddress whole_box; // one box for rigid instances
+    VkDeviceAddress whole_box; // of the positions, for rigid instances
     float reach[3];            // largest |coordinate| of positions
     float (*target_reach)[3];  // target_count: largest |displacement|
     uint32_t joint_boxes_count;
@@ -122,7 +122,6 @@ typedef struct pelti_vk_instance {
     uint32_t palette;
     uint32_t mesh;
     uint32_t weight_mark; // index in weighted, or PELT_NONE
-    uint32_t reserved;
 } pelti_vk_instance;
 
 #define PELTI_VK_NO_OFFSET UINT64_MAX
@@ -202,14 +201,16 @@ struct pelt_vk_scene {
 // Grows an array of elements to hold at least count; false: out of memory, nothing changed. New elements are zero.
 bool pelti_vk_grow(const pelt_allocator *allocator, void *array, uint32_t *capacity, uint32_t count, size_t size);
 
+// Mapped memory for size bytes, to be filled before the next record, which copies them to the start of range. Errors:
+// LIMIT, MEMORY, DEVICE; then nothing was taken.
+pelt_result pelti_vk_upload(pelt_vk_scene *scene, const pelti_vk_range *range, VkDeviceSize size,
+                            pelti_vk_span *out_span, pelt_error *error);
+
 // Marks an instance for an update: positions and previous positions change places. No effect where it is marked.
 void pelti_vk_mark(pelt_vk_scene *scene, uint32_t instance);
 void pelti_vk_unmark(pelt_vk_scene *scene, uint32_t instance);
 // Takes the entry at mark out of the list; the last one moves to its place: *moved is that slot.
 void pelti_vk_marks_remove(pelti_vk_marks *m, uint32_t mark, uint32_t *moved);
-
-// count boxes from first on, as of the last record; {0} where there is no room for them yet.
-pelt_vk_stream pelti_vk_box_stream(const pelti_vk_table *t, uint32_t first, uint32_t count);
 
 // ---- mesh_items.c
 

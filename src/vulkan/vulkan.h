@@ -78,11 +78,6 @@ void pelti_vk_heap_free(pelti_vk_heap *heap, pelti_vk_range *range);
 
 // ---- retire.c: ranges and slots that wait for frames in flight
 
-typedef struct pelti_vk_heaps {
-    pelti_vk_heap *device;
-    pelti_vk_heap *mapped;
-} pelti_vk_heaps;
-
 // Something that is reusable once its frame has retired. 32 bytes, since every live object reserves some of them.
 typedef struct pelti_vk_discard {
     uint64_t frame;
@@ -138,6 +133,17 @@ void pelti_vk_ring_close(pelti_vk_ring *ring, uint64_t frame);
 // used, the rest goes back to the heap.
 void pelti_vk_ring_retire(pelti_vk_ring *ring, uint64_t frame);
 uint64_t pelti_vk_ring_taken(const pelti_vk_ring *ring); // bytes since the last close
+
+// How far takes have come in the frame that is not yet recorded.
+typedef struct pelti_vk_ring_mark {
+    pelti_vk_range current;
+    VkDeviceSize used;
+    uint64_t taken;
+} pelti_vk_ring_mark;
+
+pelti_vk_ring_mark pelti_vk_ring_here(const pelti_vk_ring *ring);
+// Gives back what was taken since, with no close in between.
+void pelti_vk_ring_rewind(pelti_vk_ring *ring, const pelti_vk_ring_mark *mark);
 
 // ---- copies.c: transfer commands of the next record
 

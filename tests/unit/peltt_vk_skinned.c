@@ -362,7 +362,6 @@ static void make_targets(const maker *m)
     peltt_vk_skinned *s = m->s;
     gpu_target *records = peltt_vk_passes_take(m->passes, PELTT_VK_SKINNED_TARGETS * sizeof *records, &s->mesh.targets);
     gpu_morph *morphs = peltt_vk_passes_take(m->passes, PELTT_VK_SKINNED_TARGETS * sizeof *morphs, &s->instance.morphs);
-    s->mesh.target_count = PELTT_VK_SKINNED_TARGETS;
     for (uint32_t t = 0; t < PELTT_VK_SKINNED_TARGETS; t++) {
         peltt_vk_skinned_target *target = &s->targets[t];
         target->entry_count = is_sparse(t) ? 0 : s->shape.vertex_count;
@@ -397,7 +396,6 @@ void peltt_vk_skinned_make(peltt_vk_skinned *skinned, const peltt_vk_skinned_sha
     make_vertices(&m);
     make_items(&m);
     make_targets(&m);
-    skinned->mesh.vertex_count = shape->vertex_count;
     skinned->mesh.item_count = skinned->item_count;
     skinned->mesh.encoding = shape->encoding;
     skinned->instance.flags = shape->flags;

@@ -363,6 +363,7 @@ typedef struct owner {
     uint32_t call_count;
     uint32_t fail_at;
     uint32_t live_count;
+    bool only_mapped; // there is no other memory
 } owner;
 
 static owner the_owner;
@@ -384,7 +385,7 @@ static VkResult allocate_memory(void *user, const VkMemoryRequirements *requirem
         MARGIN = 4096 // in front, so that offsets are not zero
     };
     owner *o = user;
-    if (++o->call_count == o->fail_at) {
+    if (++o->call_count == o->fail_at || (o->only_mapped && (required & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     uint32_t type = type_of(o, requirements->memoryTypeBits, required | preferred);
@@ -424,15 +425,54 @@ static void own_memory(pelt_vk_context_options *options)
     options->memory = (pelt_vk_memory_callbacks){allocate_memory, release_memory, &the_owner};
 }
 
-static void the_caller_s_memory_may_run_out_anywhere(void **state)
+static trial *begin_with_own_memory(void)
 {
-    (void)state;
     the_owner = (owner){0};
     trial *t = begin(own_memory);
     the_owner.vk = &t->stage.vk;
     ((PFN_vkGetPhysicalDeviceMemoryProperties)t->stage.vk.physical.get_instance_proc_addr(
         t->stage.vk.physical.instance, "vkGetPhysicalDeviceMemoryProperties"))(t->stage.vk.physical.device,
                                                                                &the_owner.types);
+    return t;
+}
+
+// What a failed record took from the upload ring is given back: else each try would leave less memory to the next.
+static void records_that_fail_keep_no_memory(void **state)
+{
+    (void)state;
+    enum {
+        TRIES = 3000
+    };
+    trial *t = begin_with_own_memory();
+    t->random.state = 97;
+    take(t, create_scene, 0);
+    take_all(t, add_mesh, MODEL_COUNT);
+    take(t, add_skin, 0);
+    take_all(t, add_palette, MODEL_COUNT);
+    take_all(t, add_instance, INSTANCE_COUNT);
+    move(t);
+    the_owner.only_mapped = true;
+    t->cmd = peltt_vk_begin(&t->stage.vk);
+    t->frame = 1;
+    uint32_t after_first = 0;
+    for (int i = 0; i < TRIES; i++) {
+        pelt_error error = {0};
+        assert_int_equal(record(t, 0, &error), PELT_ERROR_MEMORY);
+        after_first = i == 0 ? the_owner.live_count : after_first;
+    }
+    assert_int_equal(the_owner.live_count, after_first);
+    the_owner.only_mapped = false;
+    peltt_vk_run(&t->stage.vk, t->cmd);
+    play(t, INSTANCE_COUNT);
+    pelt_vk_scene_destroy(t->stage.scene);
+    t->stage.scene = NULL;
+    end(t);
+}
+
+static void the_caller_s_memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    trial *t = begin_with_own_memory();
     uint32_t round = 1;
     uint32_t failures = 0;
     for (; round < MOST_ROUNDS; round++) {
@@ -463,6 +503,7 @@ int main(void)
         cmocka_unit_test(one_refused_allocation_is_survived),
         cmocka_unit_test(a_lost_device_is_named),
         cmocka_unit_test(the_caller_s_memory_may_run_out_anywhere),
+        cmocka_unit_test(records_that_fail_keep_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,6 +323,48 @@ static void small_takes_lie_side_by_side(void **state)
     destroy(&kit);
 }
 
+// What was taken before the mark stays as it is; what came after is handed out again, and no more memory is needed.
+static void rewinding_gives_back_what_came_after_the_mark(void **state)
+{
+    (void)state;
+    ring_kit kit;
+    create(&kit, BLOCK);
+    peltt_random random = {.state = 77};
+    live_span *live = calloc(SPAN_CAPACITY, sizeof *live);
+    assert_non_null(live);
+    for (uint64_t frame = 1; frame <= 20; frame++) {
+        uint32_t count = frame % 4 == 0 ? 0 : take_some(&kit, &random, live, 0, frame);
+        const pelti_vk_ring_mark mark = pelti_vk_ring_here(kit.ring);
+        uint64_t state_of_tries = random.state;
+        pelti_vk_span first = {0};
+        uint32_t blocks = 0;
+        for (int attempt = 0; attempt < 5; attempt++) {
+            peltt_random again = {.state = state_of_tries};
+            for (int i = 0; i < 60; i++) {
+                pelti_vk_span span;
+                VkDeviceSize size = random_size(&again);
+                take(&kit, size, &span);
+                memset(span.data, attempt, (size_t)size);
+                first = attempt == 0 && i == 0 ? span : first;
+                if (i == 0 && mark.current.size != 0) {
+                    assert_int_equal(span.address, first.address);
+                }
+            }
+            blocks = attempt == 1 ? kit.bare.block_count : blocks;
+            pelti_vk_ring_rewind(kit.ring, &mark);
+            assert_int_equal(pelti_vk_ring_taken(kit.ring), mark.taken);
+        }
+        assert_int_equal(kit.bare.block_count, blocks);
+        for (uint32_t i = 0; i < count; i++) {
+            check_intact(&live[i]);
+        }
+        pelti_vk_ring_close(kit.ring, frame);
+        pelti_vk_ring_retire(kit.ring, frame);
+    }
+    free(live);
+    destroy(&kit);
+}
+
 static void impossible_takes_are_refused(void **state)
 {
     (void)state;
@@ -410,6 +452,7 @@ int main(void)
         cmocka_unit_test(steady_frames_need_no_new_memory),
         cmocka_unit_test(one_large_frame_is_forgotten_after_some_small_ones),
         cmocka_unit_test(small_takes_lie_side_by_side),
+        cmocka_unit_test(rewinding_gives_back_what_came_after_the_mark),
         cmocka_unit_test(impossible_takes_are_refused),
         cmocka_unit_test(ring_survives_every_failing_allocation),
     };

@@ -72,6 +72,7 @@ static void scenes_refuse_wrong_options(void **state)
     pelt_error error = {0};
     pelt_vk_scene *scene = s->stage.scene;
     const pelt_vk_scene_options wrong[] = {{.bounds = (pelt_vk_bounds)(PELT_VK_BOUNDS_NONE + 1)},
+                                           {.consumer_access = VK_ACCESS_2_TRANSFER_READ_BIT},
                                            {.item_vertices = 63},
                                            {.item_vertices = 1},
                                            {.item_vertices = 1025},

@@ -167,7 +167,7 @@ static void make_model(model *m, model_kind kind, peltt_random *random)
         .influence_count = 1 + peltt_random_below(random, 5),
         .joint_count = 2 + peltt_random_below(random, few ? 6 : 200),
         .target_mask = peltt_random_chance(random, 0.3) ? peltt_random_below(random, 16) : 0,
-        .flags = GPU_INSTANCE_CONSERVATIVE | (peltt_random_chance(random, 0.1) ? GPU_INSTANCE_RIGID : 0),
+        .flags = peltt_random_chance(random, 0.1) ? GPU_INSTANCE_RIGID : 0,
     };
     m->kind = kind;
     peltt_vk_skinned_make(&m->s, &shape, &passes, random);

@@ -191,6 +191,44 @@ static void morph_targets_of_any_kind_are_added(void **state)
     peltt_vk_stage_close(&stage);
 }
 
+// Joint boxes are cooked for weights from 0 to 1; conservative boxes hold the mesh at any.
+static void boxes_hold_morph_weights_of_any_size(void **state)
+{
+    (void)state;
+    peltt_vk_stage stage;
+    pelt_vk_scene_options options = scene_of(256);
+    peltt_vk_stage_open(&stage, NULL, &options, NULL);
+    cast c = {0};
+    for (uint32_t i = 0; i < 24; i++) {
+        const peltt_vk_shape shape = {.vertex_count = 200 + 7 * i,
+                                      .influence_count = i % 4,
+                                      .joint_count = i % 4 == 0 ? 1 : 1 + i,
+                                      .target_count = 1 + i % 5,
+                                      .bind_seed = i,
+                                      .cook = {.morph_16bit = i % 2 == 1}};
+        join(&c, &stage, &shape, &(pelt_vk_instance_options){.rigid = i % 6 == 5, .bounds = PELT_VK_BOUNDS_BOTH});
+    }
+    peltt_random random = {31};
+    peltt_vk_worst worst = {0};
+    for (int update = 0; update < 4; update++) {
+        move_all(&c, &stage, true, &random);
+        for (uint32_t i = 0; i < c.count; i++) {
+            peltt_vk_actor *a = &c.actors[i];
+            for (uint32_t t = 0; t < a->model->target_count; t++) {
+                a->weights[t] = peltt_random_float(&random, -4.0F, 5.0F);
+            }
+            assert_int_equal(pelt_vk_instance_set_weights(stage.scene, a->instance, a->weights, a->model->target_count),
+                             PELT_OK);
+        }
+        peltt_vk_play(&stage, c.count, c.actors, &worst);
+    }
+    for (uint32_t i = 0; i < c.count; i++) {
+        peltt_vk_actor_remove(&stage, &c.actors[i]);
+        peltt_vk_model_free(c.models[i]);
+    }
+    peltt_vk_stage_close(&stage);
+}
+
 static void outputs_can_be_left_out(void **state)
 {
     (void)state;
@@ -235,9 +273,13 @@ static void rigid_instances_follow_the_first_matrix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(meshes_of_any_size_are_posed),   cmocka_unit_test(every_number_of_influences_is_used),
-        cmocka_unit_test(joints_of_any_layout_are_found), cmocka_unit_test(morph_targets_of_any_kind_are_added),
-        cmocka_unit_test(outputs_can_be_left_out),        cmocka_unit_test(rigid_instances_follow_the_first_matrix),
+        cmocka_unit_test(meshes_of_any_size_are_posed),
+        cmocka_unit_test(every_number_of_influences_is_used),
+        cmocka_unit_test(joints_of_any_layout_are_found),
+        cmocka_unit_test(morph_targets_of_any_kind_are_added),
+        cmocka_unit_test(outputs_can_be_left_out),
+        cmocka_unit_test(rigid_instances_follow_the_first_matrix),
+        cmocka_unit_test(boxes_hold_morph_weights_of_any_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

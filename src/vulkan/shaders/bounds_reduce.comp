@@ -19,7 +19,13 @@ layout(push_constant, scalar) uniform push_block
 };
 
 MEMORY(readonly, reduces, gpu_reduce, 4)
-MEMORY(readonly, uvec3s, uvec3, 4)
+
+struct partial_box {
+    uvec3 low;
+    uvec3 high;
+};
+
+MEMORY(readonly, partials, partial_box, 4)
 
 void main()
 {
@@ -30,8 +36,8 @@ void main()
     gpu_reduce reduce = reduces(push.reduces).at[group];
     keyed_box box = box_empty();
     for (uint i = gl_LocalInvocationIndex; i < reduce.item_count; i += gl_WorkGroupSize.x) {
-        uint at = (reduce.first_item + i) * 2;
-        box_add_box(box, uvec3s(push.partials).at[at], uvec3s(push.partials).at[at + 1]);
+        partial_box part = partials(push.partials).at[reduce.first_item + i];
+        box_add_box(box, part.low, part.high);
     }
     box_store(box, push.boxes, reduce.instance);
 }

@@ -44,6 +44,12 @@ void box_add_box(inout keyed_box box, uvec3 low_bits, uvec3 high_bits)
     box.high = min(box.high, ~key_of(high_bits));
 }
 
+struct box_bits {
+    uint at[6];
+};
+
+MEMORY(writeonly, out_boxes, box_bits, 4)
+
 // Six keys of each subgroup; none is smaller than four threads.
 shared int subgroup_boxes[gl_WorkGroupSize.x / 4 * 6];
 
@@ -69,7 +75,7 @@ void box_store(keyed_box box, uvec2 address, uint index)
             key = min(key, subgroup_boxes[s * 6 + component]);
         }
         key = component < 3 ? key : ~key;
-        out_uints(address).at[index * 6 + component] = uint(key_of(uvec3(key)).x);
+        out_boxes(address).at[index].at[component] = uint(key_of(uvec3(key)).x);
     }
 }
 

@@ -41,7 +41,6 @@
 // gpu_instance.flags
 #define GPU_INSTANCE_RIGID 1u // whatever the items say
 #define GPU_INSTANCE_EXACT 2u // wants the exact box
-#define GPU_INSTANCE_CONSERVATIVE 4u
 
 #define GPU_PARITY 0x80000000u // in gpu_frame_item.instance and gpu_update.instance: positions[1] are written
 
@@ -69,7 +68,7 @@ GPU_STRUCT(gpu_range)
 }
 GPU_END(gpu_range)
 
-// 64 bytes.
+// 56 bytes.
 GPU_STRUCT(gpu_target)
 {
     GPU_ADDRESS vertices;  // uint, strictly increasing; 0 = one entry for each vertex
@@ -81,7 +80,6 @@ GPU_STRUCT(gpu_target)
     float position_scale; // times snorm16 / 32767; 1 for floats
     float normal_scale;
     float tangent_scale;
-    GPU_UINT reserved[2];
 }
 GPU_END(gpu_target)
 
@@ -93,7 +91,7 @@ GPU_STRUCT(gpu_morph)
 }
 GPU_END(gpu_morph)
 
-// 112 bytes.
+// 88 bytes.
 GPU_STRUCT(gpu_mesh)
 {
     GPU_ADDRESS positions;     // float x 3
@@ -106,16 +104,12 @@ GPU_STRUCT(gpu_mesh)
     GPU_ADDRESS extras;        // uint: joint in the low half, unorm16 weight in the high one
     GPU_ADDRESS items;         // gpu_item
     GPU_ADDRESS targets;       // gpu_target
-    GPU_ADDRESS reserved_address;
-    GPU_UINT vertex_count;
     GPU_UINT item_count;
     GPU_UINT encoding; // GPU_WEIGHTS_*
-    GPU_UINT target_count;
-    GPU_UINT reserved[2];
 }
 GPU_END(gpu_mesh)
 
-// 120 bytes.
+// 128 bytes.
 GPU_STRUCT(gpu_instance)
 {
     GPU_ADDRESS mesh;         // gpu_mesh
@@ -136,7 +130,7 @@ GPU_STRUCT(gpu_instance)
     float reach[3];
     float blend_growth; // 2^-24 times (influences + 12 + 8)
     float morph_growth; // 2^-24 times (morphs + 2), 0 without
-    GPU_UINT reserved;
+    float beyond[3];    // how far morphs can take a vertex, before the skin, that joint_boxes do not know of
 }
 GPU_END(gpu_instance)
 
@@ -241,10 +235,10 @@ GPU_END(gpu_bounds_push)
 #ifndef GL_core_profile
 static_assert(sizeof(gpu_item) == 40, "gpu_item");
 static_assert(sizeof(gpu_range) == 8, "gpu_range");
-static_assert(sizeof(gpu_target) == 64, "gpu_target");
+static_assert(sizeof(gpu_target) == 56, "gpu_target");
 static_assert(sizeof(gpu_morph) == 8, "gpu_morph");
-static_assert(sizeof(gpu_mesh) == 112, "gpu_mesh");
-static_assert(sizeof(gpu_instance) == 120, "gpu_instance");
+static_assert(sizeof(gpu_mesh) == 88, "gpu_mesh");
+static_assert(sizeof(gpu_instance) == 128, "gpu_instance");
 static_assert(sizeof(gpu_palette) == 32, "gpu_palette");
 static_assert(sizeof(gpu_palette_update) == 16, "gpu_palette_update");
 static_assert(sizeof(gpu_update) == 8, "gpu_update");

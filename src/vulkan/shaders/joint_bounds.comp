@@ -12,6 +12,8 @@
 //   this pass  three products and three sums, then the growth's, on |t_W| + sum of max |w x|: under 8 u of it
 //   worlds     rounded to float before they came here: u of |W| (|B| A + |b|) + |t_W|, so that the box also holds what
 //              the same pose gives in double
+// Morph weights that the joint's boxes were not made for take a vertex up to |M| beyond farther, where "beyond" comes
+// with the instance.
 // Where subnormal numbers are flushed, every operation can lose 2^-126 of either factor: TINY of everything there is.
 // Where the terms can leave the range of floats, or are not numbers, every position is possible.
 #version 460
@@ -69,6 +71,7 @@ interval joint_interval(gpu_instance instance, vec3 reach, vec4 world, vec4 matr
     float tiny = TINY * (1.0 + sum3(abs(world.xyz)) + sum3(size)) * (1.0 + sum3(reach) + sum3(along));
     float growth = instance.blend_growth * moved + instance.morph_growth * linear;
     growth += ROUNDING * (2.0 * chain + 8.0 * corner) + tiny;
+    growth += dot(size, vec3(instance.beyond[0], instance.beyond[1], instance.beyond[2]));
     float most = moved + sum3(size) + corner + growth;
     if ((floatBitsToUint(most) & MAGNITUDE_BITS) > HALF_LARGEST) {
         return interval(EVERYTHING, EVERYTHING);
