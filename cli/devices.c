@@ -18,16 +18,20 @@ typedef struct device_list {
     const cli_context *context;
     gpu_system system;
     bool cpu;
-    uint32_t only; // PELT_NONE: all
+    bool all;      // devices
+    uint32_t only; // PELT_NONE: none
 } device_list;
 
 static bool is_listed(const device_list *list, uint32_t index)
 {
-    return list->only == index || (list->only == PELT_NONE && (!list->context->options.device));
+    return list->all || list->only == index;
 }
 
-static const char no_gpu[] = "a GPU that is not listed needs its driver (apt install mesa-vulkan-drivers for AMD and "
-                             "Intel, nvidia-driver for NVIDIA) and the right to use it (the group render)";
+static const char no_gpu[] =
+    "  a GPU that is not listed needs its driver (apt install mesa-vulkan-drivers for AMD and Intel, nvidia-driver "
+    "for\n"
+    "  NVIDIA) and the right to use it (the group render); 'VK_LOADER_DEBUG=error,warn pelt devices' tells of drivers\n"
+    "  that do not load\n";
 
 static const char *need_kind(pelt_vk_need_kind kind)
 {
@@ -197,7 +201,7 @@ static void print_text(const device_list *list)
             print_needs(&system->devices[i]);
         }
     }
-    if (list->context->options.device) {
+    if (!list->all) {
         return;
     }
     uint32_t chosen = gpu_default(system);
@@ -208,7 +212,7 @@ static void print_text(const device_list *list)
     } else if (chosen == PELT_NONE) {
         printf("\n--device gpu takes none: no device can be used\n");
     } else if (system->devices[chosen].software) {
-        printf("\n--device gpu takes %u, in software: there is no usable GPU\n  %s\n", (unsigned)chosen, no_gpu);
+        printf("\n--device gpu takes %u, in software: there is no usable GPU\n%s", (unsigned)chosen, no_gpu);
     } else {
         printf("\n--device gpu takes %u\n", (unsigned)chosen);
     }
@@ -278,15 +282,12 @@ static int print_json(cli_context *context, const device_list *list)
 
 int cli_devices(cli_context *context)
 {
-    const char *selector = context->options.device;
-    bool cpu_only = selector && strcmp(selector, "cpu") == 0;
-    device_list list = {.context = context, .cpu = !selector || cpu_only, .only = PELT_NONE};
+    gpu_wish wish = gpu_wish_of(context);
+    bool all = wish == GPU_WISH_NONE || wish == GPU_WISH_ALL;
+    device_list list = {.context = context, .cpu = all || wish == GPU_WISH_CPU, .all = all, .only = PELT_NONE};
     int code = gpu_system_open(context, &list.system);
-    if (code == CLI_DONE && selector && !cpu_only) {
-        code = gpu_select(context, &list.system, selector, &list.only);
-    }
-    if (list.only != PELT_NONE) {
-        gpu_warn_software(context, &list.system.devices[list.only]);
+    if (code == CLI_DONE && (wish == GPU_WISH_GPU || wish == GPU_WISH_ONE)) {
+        code = gpu_select(context, &list.system, &list.only);
     }
     if (code == CLI_DONE && context->options.json) {
         code = print_json(context, &list);

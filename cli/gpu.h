@@ -36,7 +36,7 @@ typedef struct gpu_system {
     uint32_t loader_version;
     uint32_t count;
     gpu_info *devices; // count
-    char problem[256]; // why there are none; "" where there are
+    char problem[512]; // why there are none; "" where there are
     const char *hint;  // what to do about it; static
 } gpu_system;
 
@@ -46,14 +46,30 @@ int gpu_system_open(const cli_context *context, gpu_system *out);
 // Forgets the list; the drivers stay loaded to the end of the process. Harmless on {0}.
 void gpu_system_close(gpu_system *system);
 
+// ---- gpu_manifests.c
+
+// The driver manifests (JSON files that say where a driver's library is) that the loader reads, with commas between; ""
+// where there is none. Those that do not fit are left out.
+void gpu_list_manifests(char *out, size_t capacity);
+
 // ---- gpu_select.c
 
+typedef enum gpu_wish {
+    GPU_WISH_NONE = 0, // nothing was said
+    GPU_WISH_CPU,
+    GPU_WISH_GPU, // whichever is best
+    GPU_WISH_ALL,
+    GPU_WISH_ONE // by number or name
+} gpu_wish;
+
+// What --device says; keywords count in either case.
+gpu_wish gpu_wish_of(const cli_context *context);
 // The device that --device names, usable for certain. gpu: the first usable one that is discrete, else integrated, else
-// virtual or other, else in software. N: an index. Else part of one device's name, in either case. Prints what fails:
-// NO_DEVICE where there is none, it lacks something, or several answer to the name.
-int gpu_select(const cli_context *context, const gpu_system *system, const char *selector, uint32_t *out_index);
-// NO_DEVICE with a message that names the first required thing that the device lacks; DONE where it is usable.
-int gpu_check_usable(const cli_context *context, const gpu_info *info);
+// virtual or other, else in software, with a warning. N: an index. Else part of one device's name, in either case.
+// Prints what fails: NO_DEVICE where there is none, it lacks something, or several answer to the name.
+int gpu_select(cli_context *context, const gpu_system *system, uint32_t *out_index);
+// The first required thing that a device that is not usable lacks; static.
+const char *gpu_first_missing(const gpu_info *info);
 // Index of what "gpu" stands for, PELT_NONE where no device is usable.
 uint32_t gpu_default(const gpu_system *system);
 // Name and type in one text: "llvmpipe (LLVM 15.0.6, 256 bits), software".
@@ -147,10 +163,8 @@ int gpu_run(gpu *g);
 
 // ---- Shared by verbs
 
-// Warns where --device gpu chose a software device.
-void gpu_warn_software(cli_context *context, const gpu_info *info);
-// The device that options.device names is opened as context->gpu, with that warning; NULL there for the CPU. Prints
-// what fails and returns an exit code.
+// The one device that options.device names is opened as context->gpu; NULL there for the CPU. Prints what fails and
+// returns an exit code.
 int cli_select_device(cli_context *context);
 void cli_release_device(cli_context *context); // harmless without one
 // gpu_json of context->gpu or of the CPU.

@@ -3,32 +3,24 @@
 #include "gpu.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-void gpu_warn_software(cli_context *context, const gpu_info *info)
-{
-    if (info->software && context->options.device && strcmp(context->options.device, "gpu") == 0) {
-        cli_warn(context, NULL, NULL, "there is no usable GPU: %s stands in for it, in software", info->name);
-    }
-}
 
 static int open_selected(cli_context *context, gpu_system *system)
 {
     uint32_t index = PELT_NONE;
     int code = gpu_system_open(context, system);
-    code = code == CLI_DONE ? gpu_select(context, system, context->options.device, &index) : code;
-    if (code != CLI_DONE) {
-        return code;
-    }
-    gpu_warn_software(context, &system->devices[index]);
-    return gpu_open(context, system, &system->devices[index], &context->gpu);
+    code = code == CLI_DONE ? gpu_select(context, system, &index) : code;
+    return code == CLI_DONE ? gpu_open(context, system, &system->devices[index], &context->gpu) : code;
 }
 
 int cli_select_device(cli_context *context)
 {
-    const char *selector = context->options.device;
-    if (!selector || strcmp(selector, "cpu") == 0) {
+    gpu_wish wish = gpu_wish_of(context);
+    if (wish == GPU_WISH_NONE || wish == GPU_WISH_CPU) {
         return CLI_DONE;
+    }
+    if (wish == GPU_WISH_ALL) {
+        return cli_fail(context, CLI_USAGE, NULL, NULL, "name one; 'pelt devices' lists them",
+                        "--device all is for devices and verify");
     }
     context->gpu_system = calloc(1, sizeof *context->gpu_system);
     if (!context->gpu_system) {

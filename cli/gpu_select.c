@@ -70,23 +70,26 @@ uint32_t gpu_default(const gpu_system *system)
     return best(system, true);
 }
 
-int gpu_check_usable(const cli_context *context, const gpu_info *info)
+const char *gpu_first_missing(const gpu_info *info)
 {
-    if (info->support.usable) {
-        return CLI_DONE;
-    }
-    const char *lost = "Vulkan 1.2";
     for (uint32_t i = 0; i < info->support.need_count; i++) {
         const pelt_vk_need *need = &info->support.needs[i];
         if (need->required && !need->present) {
-            lost = need->kind == PELT_VK_NEED_VERSION ? lost : need->name;
-            break;
+            return need->kind == PELT_VK_NEED_VERSION ? "Vulkan 1.2" : need->name;
         }
     }
+    return "Vulkan 1.2";
+}
+
+static int check_usable(const cli_context *context, const gpu_info *info)
+{
     char hint[160];
+    if (info->support.usable) {
+        return CLI_DONE;
+    }
     snprintf(hint, sizeof hint, "'pelt devices' lists all that is missing; %s may bring it", info->package);
     return cli_fail(context, CLI_NO_DEVICE, NULL, NULL, hint, "device %u, %s, cannot be used: it lacks %s",
-                    (unsigned)info->index, info->name, lost);
+                    (unsigned)info->index, info->name, gpu_first_missing(info));
 }
 
 static bool contains(const char *text, const char *part)
@@ -156,7 +159,6 @@ static int select_name(const cli_context *context, const gpu_system *system, con
     }
     if (found > 1) {
         char list[1024];
-        *out_index = PELT_NONE;
         list_devices(system, name, least, list, sizeof list);
         return cli_fail(context, CLI_NO_DEVICE, NULL, NULL, "choose one by its number, such as --device 0",
                         "%u devices answer to \"%s\": %s", (unsigned)found, name, list);
@@ -164,27 +166,50 @@ static int select_name(const cli_context *context, const gpu_system *system, con
     return CLI_DONE;
 }
 
-int gpu_select(const cli_context *context, const gpu_system *system, const char *selector, uint32_t *out_index)
+gpu_wish gpu_wish_of(const cli_context *context)
 {
+    const char *selector = context->options.device;
+    return !selector                          ? GPU_WISH_NONE
+           : strcasecmp(selector, "cpu") == 0 ? GPU_WISH_CPU
+           : strcasecmp(selector, "gpu") == 0 ? GPU_WISH_GPU
+           : strcasecmp(selector, "all") == 0 ? GPU_WISH_ALL
+                                              : GPU_WISH_ONE;
+}
+
+static int select_any(const cli_context *context, const gpu_system *system, uint32_t *out_index)
+{
+    const char *selector = context->options.device;
     uint64_t number = 0;
+    if (gpu_wish_of(context) == GPU_WISH_GPU) {
+        uint32_t usable = gpu_default(system);
+        *out_index = usable == PELT_NONE ? best(system, false) : usable;
+        return CLI_DONE;
+    }
+    if (selector[strspn(selector, "0123456789")] != '\0') {
+        return select_name(context, system, selector, out_index);
+    }
+    if (!cli_read_count(selector, false, &number) || number >= system->count) {
+        return fail_absent(context, system, selector);
+    }
+    *out_index = (uint32_t)number;
+    return CLI_DONE;
+}
+
+int gpu_select(cli_context *context, const gpu_system *system, uint32_t *out_index)
+{
     *out_index = PELT_NONE;
     if (system->count == 0) {
-        return cli_fail(context, CLI_NO_DEVICE, NULL, NULL, system->hint, "there is no device \"%s\": %s", selector,
-                        system->problem);
+        return cli_fail(context, CLI_NO_DEVICE, NULL, NULL, system->hint, "there is no device \"%s\": %s",
+                        context->options.device, system->problem);
     }
-    int code = CLI_DONE;
-    if (strcmp(selector, "gpu") == 0) {
-        *out_index = gpu_default(system);
-        *out_index = *out_index == PELT_NONE ? best(system, false) : *out_index;
-    } else if (selector[strspn(selector, "0123456789")] == '\0') {
-        if (!cli_read_count(selector, false, &number) || number >= system->count) {
-            return fail_absent(context, system, selector);
-        }
-        *out_index = (uint32_t)number;
-    } else {
-        code = select_name(context, system, selector, out_index);
+    int code = select_any(context, system, out_index);
+    if (code != CLI_DONE) {
+        return code;
     }
-    code = code == CLI_DONE ? gpu_check_usable(context, &system->devices[*out_index]) : code;
-    *out_index = code == CLI_DONE ? *out_index : PELT_NONE;
+    const gpu_info *info = &system->devices[*out_index];
+    code = check_usable(context, info);
+    if (code == CLI_DONE && info->software && gpu_wish_of(context) == GPU_WISH_GPU) {
+        cli_warn(context, NULL, NULL, "there is no usable GPU: %s stands in for it, in software", info->name);
+    }
     return code;
 }

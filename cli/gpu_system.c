@@ -11,6 +11,8 @@
 static const char hint_loader[] = "install the Vulkan loader: apt install libvulkan1";
 static const char hint_driver[] = "install a Vulkan driver: apt install mesa-vulkan-drivers (AMD, Intel, and lavapipe "
                                   "for machines without a GPU), or the driver of the GPU's maker";
+static const char hint_loading[] = "a library that the driver needs may be missing: 'VK_LOADER_DEBUG=error,warn pelt "
+                                   "devices' tells what keeps it from loading";
 
 gpu_stdout gpu_redirect_stdout(void)
 {
@@ -57,6 +59,23 @@ static bool load_library(gpu_system *out)
     return address != NULL;
 }
 
+// The loader's result is the same whether no driver is installed or none could be loaded.
+static void tell_no_driver(gpu_system *out, VkResult result)
+{
+    char number[64];
+    char manifests[320];
+    snprintf(number, sizeof number, "vkCreateInstance failed (%d%s)", (int)result,
+             result == VK_ERROR_INCOMPATIBLE_DRIVER ? ", VK_ERROR_INCOMPATIBLE_DRIVER" : "");
+    gpu_list_manifests(manifests, sizeof manifests);
+    out->hint = manifests[0] ? hint_loading : hint_driver;
+    if (manifests[0]) {
+        snprintf(out->problem, sizeof out->problem, "no Vulkan driver can be loaded: %s, though installed are %s",
+                 number, manifests);
+    } else {
+        snprintf(out->problem, sizeof out->problem, "there is no Vulkan driver: %s", number);
+    }
+}
+
 static bool create_instance(gpu_system *out)
 {
     PFN_vkEnumerateInstanceVersion version =
@@ -73,9 +92,7 @@ static bool create_instance(gpu_system *out)
     VkResult result = create ? create(&info, NULL, &out->instance) : VK_ERROR_INITIALIZATION_FAILED;
     if (result != VK_SUCCESS) {
         out->instance = VK_NULL_HANDLE;
-        out->hint = hint_driver;
-        snprintf(out->problem, sizeof out->problem, "there is no Vulkan driver: vkCreateInstance failed (%d%s)",
-                 (int)result, result == VK_ERROR_INCOMPATIBLE_DRIVER ? ", VK_ERROR_INCOMPATIBLE_DRIVER" : "");
+        tell_no_driver(out, result);
     }
     return result == VK_SUCCESS;
 }

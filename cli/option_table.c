@@ -90,8 +90,9 @@ const cli_option cli_option_table[] = {
      .min = 0,
      .max = 1,
      .fallback = "1e-6",
-     .help = "How far positions may be off, as a share of the larger of the diagonal and the largest coordinate of the "
-             "posed primitive. What normals and tangents may be turned by follows from it."},
+     .help =
+         "How far positions may be off, as a share of the larger of the diagonal and the largest coordinate of the "
+         "posed primitive; 0 asks for equal positions. What normals and tangents may be turned by follows from it."},
     {.name = "shard",
      .value = "I/N",
      .type = CLI_OPTION_SHARD,
@@ -157,8 +158,8 @@ const cli_option cli_option_table[] = {
      .verbs = POSING_VERBS | CLI_VERB_DEVICES | CLI_VERB_VERIFY,
      .fallback = "cpu; devices and verify: all",
      .help = "Where to skin: cpu, gpu, a device's number in the list of 'pelt devices', or a part of its name that no "
-             "other has. gpu is the first usable GPU, discrete before integrated; where there is none, a software "
-             "device stands in for it, with a warning."},
+             "other has; for devices and verify also all. gpu is the first usable GPU, discrete before integrated; "
+             "where there is none, a software device stands in for it, with a warning."},
     {.name = "threads",
      .value = "N",
      .type = CLI_OPTION_COUNT32,

@@ -4,6 +4,7 @@
 #include "scene_gpu.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static_assert(sizeof(pelt_box) == sizeof(VkAabbPositionsKHR), "boxes are read as
 // A moment's request: where the rigid items stand in their own space, their matrix is the identity.
 typedef struct moment {
     scene *scene;
-    scene_gpu *on;
+    scene_gpu *gpu;
     bool rest;
 } moment;
 
@@ -24,51 +25,31 @@ static int out_of_memory(const moment *m)
 // ---- what goes to the device
 
 // Each entry of a skinning matrix is a sum of at most four products.
-static pelt_result write_palette(const moment *m, uint32_t index, pelt_error *error)
+static int write_palette(const moment *m, uint32_t index)
 {
-    const scene_work *work = m->scene->work;
-    const pelt_palette_item *item = &work->items[index];
-    scene_gpu_item *on = &m->on->items[index];
-    pelt_mat34 *out = NULL;
-    pelt_result result = pelt_vk_palette_write(m->on->scene, on->palette, &out, error);
-    if (result != PELT_OK) {
-        return result;
-    }
+    scene_gpu_item *item = &m->gpu->items[index];
     double largest = 0.0;
-    if (item->skin == PELT_NONE) {
-        pelt_mat34 world = m->rest ? pelt_mat34_identity() : pelt_pose_world(item->pose, item->node);
-        largest = scene_gpu_largest(&world);
-        *out = world;
-    } else {
-        const pelt_skin *skin = &pelt_asset_get(m->scene->asset)->skins[item->skin];
-        for (uint32_t j = 0; j < skin->joint_count; j++) {
-            pelt_mat34 world = pelt_pose_world(item->pose, skin->joints[j]);
-            largest = fmax(largest, scene_gpu_largest(&world));
-            out[j] = world;
-        }
-    }
-    on->matrices = 4.0 * on->binds * largest;
-    return PELT_OK;
+    int code = gpu_scene_set_palette(&m->gpu->scene, index, m->rest, &largest);
+    item->matrices = 4.0 * item->binds * largest;
+    return code;
 }
 
-// Sets the weights; returns in *out_extent what no coordinate of a morphed vertex passes.
-static pelt_result write_weights(const moment *m, uint32_t k, double *out_extent)
+// Sets the weights; *out_extent becomes what no coordinate of a morphed vertex passes.
+static int write_weights(const moment *m, uint32_t k, double *out_extent)
 {
     const scene *s = m->scene;
     const scene_work *work = s->work;
     const scene_primitive *p = &s->primitives[k];
     uint32_t mesh = pelt_asset_get(s->asset)->instances[p->instance].mesh;
-    const scene_gpu_mesh *on = &m->on->meshes[work->mask_starts[mesh] + p->primitive];
+    const scene_gpu_mesh *measured = &m->gpu->meshes[work->mask_starts[mesh] + p->primitive];
     uint32_t count = scene_primitive_mesh(s, p)->target_count;
-    double extent = on->extent;
+    double extent = measured->extent;
     for (uint32_t i = 0; i < count; i++) {
-        m->on->weights[i] = scene_morph_weight(s, p, i);
-        extent += fabs((double)m->on->weights[i]) * on->extents[i];
+        m->gpu->weights[i] = scene_morph_weight(s, p, i);
+        extent += fabs((double)m->gpu->weights[i]) * measured->extents[i];
     }
     *out_extent = extent;
-    return count == 0
-               ? PELT_OK
-               : pelt_vk_instance_set_weights(m->on->scene, m->on->primitives[k].instance, m->on->weights, count);
+    return gpu_scene_set_weights(&m->gpu->scene, k, m->gpu->weights, count);
 }
 
 // Whether no sum on the way to a position can overflow, whatever the order, with room for compensated products.
@@ -81,25 +62,22 @@ static int write_inputs(const moment *m)
 {
     const scene *s = m->scene;
     const scene_work *work = s->work;
-    pelt_error error = {0};
-    pelt_result result = PELT_OK;
-    for (uint32_t i = 0; result == PELT_OK && i < work->item_count; i++) {
-        if (work->wanted[i]) {
-            result = write_palette(m, i, &error);
-        }
+    int code = CLI_DONE;
+    for (uint32_t i = 0; code == CLI_DONE && i < work->item_count; i++) {
+        code = work->wanted[i] ? write_palette(m, i) : CLI_DONE;
     }
-    for (uint32_t k = 0; result == PELT_OK && k < s->primitive_count; k++) {
+    for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
         const scene_primitive *p = &s->primitives[k];
         if (!p->current) {
             double extent = 0.0;
-            result = write_weights(m, k, &extent);
+            code = write_weights(m, k, &extent);
             // Of boxes alone nobody could tell that one vertex is not a number.
-            m->on->primitives[k].reads =
+            m->gpu->primitives[k].reads =
                 work->streams == SCENE_ALL || scene_primitive_mask(s, p) != NULL ||
-                !stays_finite(m->on->items[work->instance_items[p->instance]].matrices, extent);
+                !stays_finite(m->gpu->items[work->instance_items[p->instance]].matrices, extent);
         }
     }
-    return result == PELT_OK ? CLI_DONE : gpu_fail(m->on->device, "skinning", result, &error);
+    return code;
 }
 
 // ---- what comes back
@@ -133,7 +111,7 @@ static void decode_tangents(float *tangents, size_t count)
 static float *positions_of(const moment *m, uint32_t k)
 {
     scene_primitive *p = &m->scene->primitives[k];
-    scene_gpu_primitive *on = &m->on->primitives[k];
+    scene_gpu_primitive *on = &m->gpu->primitives[k];
     if (p->positions || !on->reads) {
         return p->positions;
     }
@@ -146,15 +124,12 @@ static float *positions_of(const moment *m, uint32_t k)
 static int request_primitive(const moment *m, uint32_t k)
 {
     scene_primitive *p = &m->scene->primitives[k];
-    gpu *device = m->on->device;
+    gpu *device = m->gpu->scene.device;
     size_t count = p->source->vertex_count;
     pelt_vk_view view;
-    pelt_result result = pelt_vk_instance_view(m->on->scene, m->on->primitives[k].instance, &view);
-    if (result != PELT_OK) {
-        return gpu_fail(device, "skinning", result, NULL);
-    }
-    int code = gpu_read(device, &view.box, &p->box);
-    if (code == CLI_DONE && m->on->primitives[k].reads) {
+    int code = gpu_scene_view(&m->gpu->scene, k, &view);
+    code = code == CLI_DONE ? gpu_read(device, &view.box, &p->box) : code;
+    if (code == CLI_DONE && m->gpu->primitives[k].reads) {
         float *positions = positions_of(m, k);
         code = positions ? gpu_read(device, &view.positions, positions) : out_of_memory(m);
     }
@@ -228,7 +203,7 @@ static int finish_primitive(const moment *m, uint32_t k)
     }
     p->used_box = p->box;
     int code = CLI_DONE;
-    if (positions && m->on->primitives[k].reads) {
+    if (positions && m->gpu->primitives[k].reads) {
         code = scene_check_finite(s, p, positions);
         scene_measure_used(s, p, positions);
     }
@@ -241,7 +216,6 @@ static int finish_primitive(const moment *m, uint32_t k)
 static int run_moment(const moment *m)
 {
     const scene *s = m->scene;
-    gpu *device = m->on->device;
     uint32_t stale_count = 0;
     for (uint32_t k = 0; k < s->primitive_count; k++) {
         stale_count += !s->primitives[k].current;
@@ -250,22 +224,11 @@ static int run_moment(const moment *m)
         return CLI_DONE;
     }
     int code = write_inputs(m);
-    code = code == CLI_DONE ? gpu_begin(device) : code;
-    if (code != CLI_DONE) {
-        return code;
-    }
-    pelt_error error = {0};
-    pelt_result result = pelt_vk_record(m->on->scene, device->cmd, device->frame, NULL, &error);
-    if (result != PELT_OK) {
-        return gpu_fail(device, "skinning", result, &error);
-    }
+    code = code == CLI_DONE ? gpu_scene_record(&m->gpu->scene) : code;
     for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
         code = s->primitives[k].current ? CLI_DONE : request_primitive(m, k);
     }
-    code = code == CLI_DONE ? gpu_run(device) : code;
-    if (code == CLI_DONE) {
-        pelt_vk_retire(m->on->scene, device->frame);
-    }
+    code = code == CLI_DONE ? gpu_scene_run(&m->gpu->scene) : code;
     for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
         code = s->primitives[k].current ? CLI_DONE : finish_primitive(m, k);
     }

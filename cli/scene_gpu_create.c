@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Brings a scene to a Vulkan device: meshes packed and uploaded once, a palette for each skin in use and each rigid
-// instance, an instance for each primitive.
+// Brings a scene to a Vulkan device: packs its meshes, and measures how far they can reach.
 #include "scene_gpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void *allocate(uint64_t count, size_t size)
@@ -45,82 +45,57 @@ static bool agrees(const pelt_cooked_primitive *cooked, const pelt_primitive *so
            (cooked->tangents != NULL) == (source->tangents != NULL);
 }
 
-static int add_mesh(scene *s, const pelt_cooked_data *cooked, uint32_t index, const scene_primitive *p)
+static int prepare_mesh(scene *s, const pelt_cooked_data *cooked, uint32_t index, const scene_primitive *p)
 {
-    scene_gpu *on = ((scene_work *)s->work)->gpu;
-    scene_gpu_mesh *mesh = &on->meshes[index];
-    if (mesh->added) {
+    scene_gpu_mesh *mesh = &((scene_work *)s->work)->gpu->meshes[index];
+    if (mesh->measured) {
         return CLI_DONE;
     }
     if (index >= cooked->primitive_count || !agrees(&cooked->primitives[index], p->source)) {
         return scene_library_failure(s, "packing", PELT_ERROR_INVALID);
     }
-    if (!measure_mesh(mesh, p->source, scene_primitive_mesh(s, p)->target_count)) {
-        return scene_out_of_memory(s);
-    }
-    pelt_error error = {0};
-    pelt_result result = pelt_vk_mesh_add(on->scene, cooked, index, &mesh->mesh, &error);
-    mesh->added = result == PELT_OK;
-    return result == PELT_OK ? CLI_DONE : gpu_fail(on->device, "adding a mesh", result, &error);
+    mesh->measured = measure_mesh(mesh, p->source, scene_primitive_mesh(s, p)->target_count);
+    return mesh->measured ? CLI_DONE : scene_out_of_memory(s);
 }
 
-static int add_instance(scene *s, const pelt_cooked_data *cooked, uint32_t k)
+static int add_primitive(scene *s, const pelt_cooked_data *cooked, const scene_primitive *p)
 {
     const scene_work *work = s->work;
-    const scene_primitive *p = &s->primitives[k];
-    const pelt_instance *instance = &pelt_asset_get(s->asset)->instances[p->instance];
-    uint32_t index = work->mask_starts[instance->mesh] + p->primitive;
-    int code = add_mesh(s, cooked, index, p);
-    if (code != CLI_DONE) {
-        return code;
-    }
-    bool boxes = work->streams == SCENE_BOXES;
-    pelt_vk_instance_options options = {
-        .mesh = work->gpu->meshes[index].mesh,
-        .palette = work->gpu->items[work->instance_items[p->instance]].palette,
-        .omit = PELT_VK_OMIT_PREVIOUS | (boxes ? PELT_VK_OMIT_NORMALS | PELT_VK_OMIT_TANGENTS : 0),
-        .rigid = instance->skin == PELT_NONE,
-    };
-    pelt_error error = {0};
-    pelt_result result = pelt_vk_instance_add(work->gpu->scene, &options, &work->gpu->primitives[k].instance, &error);
-    return result == PELT_OK ? CLI_DONE : gpu_fail(work->gpu->device, "adding an instance", result, &error);
+    uint32_t mesh = pelt_asset_get(s->asset)->instances[p->instance].mesh;
+    uint32_t index = work->mask_starts[mesh] + p->primitive;
+    uint32_t unwanted = work->streams == SCENE_BOXES ? PELT_VK_OMIT_NORMALS | PELT_VK_OMIT_TANGENTS : 0;
+    pelt_vk_instance_options options = {.omit = PELT_VK_OMIT_PREVIOUS | unwanted};
+    int code = prepare_mesh(s, cooked, index, p);
+    return code == CLI_DONE ? gpu_scene_add(&work->gpu->scene, cooked, index, p->instance,
+                                            work->instance_items[p->instance], options)
+                            : code;
 }
 
-// Palettes of rigid instances are of one joint, which is their node.
-static int add_palettes(scene *s)
+static void measure_binds(const scene *s)
 {
     const scene_work *work = s->work;
-    scene_gpu *on = work->gpu;
     const pelt_asset_data *data = pelt_asset_get(s->asset);
-    pelt_vk_skin rigid = {0};
-    pelt_error error = {0};
-    pelt_result result = pelt_vk_skin_add(on->scene, NULL, 1, &rigid, &error);
-    for (uint32_t i = 0; result == PELT_OK && i < work->item_count; i++) {
-        pelt_vk_skin skin = rigid;
-        on->items[i].binds = 1.0;
-        if (work->items[i].skin != PELT_NONE) {
-            const pelt_skin *source = &data->skins[work->items[i].skin];
-            for (uint32_t j = 0; j < source->joint_count; j++) {
-                on->items[i].binds = fmax(on->items[i].binds, scene_gpu_largest(&source->inverse_binds[j]));
-            }
-            result = pelt_vk_skin_add(on->scene, source->inverse_binds, source->joint_count, &skin, &error);
+    for (uint32_t i = 0; i < work->item_count; i++) {
+        const pelt_skin *skin = work->items[i].skin == PELT_NONE ? NULL : &data->skins[work->items[i].skin];
+        double largest = 1.0;
+        for (uint32_t j = 0; skin && j < skin->joint_count; j++) {
+            largest = fmax(largest, gpu_scene_largest(&skin->inverse_binds[j]));
         }
-        result = result == PELT_OK ? pelt_vk_palette_add(on->scene, skin, &on->items[i].palette, &error) : result;
+        work->gpu->items[i].binds = largest;
     }
-    return result == PELT_OK ? CLI_DONE : gpu_fail(on->device, "adding a palette", result, &error);
 }
 
 static int fill_scene(scene *s, const pelt_cooked_data *cooked)
 {
-    scene_gpu *on = ((scene_work *)s->work)->gpu;
-    pelt_error error = {0};
-    pelt_result result = pelt_vk_scene_create(on->device->pelt, NULL, &on->scene, &error);
-    if (result != PELT_OK) {
-        return gpu_fail(on->device, "setting up", result, &error);
-    }
-    int code = add_palettes(s);
+    const scene_work *work = s->work;
+    gpu_scene_source source = {.asset = s->asset,
+                               .streams = cooked,
+                               .palette_count = work->item_count,
+                               .palettes = work->items,
+                               .capacity = s->primitive_count};
+    int code = gpu_scene_create(s->context->gpu, &source, &work->gpu->scene);
     for (uint32_t k = 0; code == CLI_DONE && k < s->primitive_count; k++) {
-        code = add_instance(s, cooked, k);
+        code = add_primitive(s, cooked, &s->primitives[k]);
     }
     return code;
 }
@@ -162,7 +137,6 @@ int scene_gpu_create(scene *s)
         return scene_out_of_memory(s);
     }
     work->gpu = on;
-    on->device = s->context->gpu;
     on->meshes = allocate(work->mask_count, sizeof *on->meshes);
     on->items = allocate(work->item_count, sizeof *on->items);
     on->primitives = allocate(s->primitive_count, sizeof *on->primitives);
@@ -170,6 +144,7 @@ int scene_gpu_create(scene *s)
     if (!on->meshes || !on->items || !on->primitives || !on->weights) {
         return scene_out_of_memory(s);
     }
+    measure_binds(s);
     return cook_and_fill(s);
 }
 
@@ -180,7 +155,7 @@ void scene_gpu_destroy(scene *s)
     if (!on) {
         return;
     }
-    pelt_vk_scene_destroy(on->scene);
+    gpu_scene_destroy(&on->scene);
     for (size_t i = 0; on->meshes && i < work->mask_count; i++) {
         free(on->meshes[i].extents);
     }

@@ -17,120 +17,18 @@ static const double vertex_budget = 4e7;
 
 typedef struct verifying {
     cli_context *context;
-    gpu_system system;
-    uint32_t backend_count;
-    verify_backend *backends;
+    verify_backends backends;
     verify_track *tracks;    // of this file
     verify_figures *figures; // of this file
     verify_figures *all;     // of all files
     uint32_t verified_count; // files
     bool outside;            // a backend is over tolerance in some file
     json_t *files;           // for --json
-    char no_device[320];     // why there is no Vulkan device; "" where there is or none is wanted
 } verifying;
 
 static int out_of_memory(const verifying *v)
 {
     return cli_fail(v->context, CLI_LIMIT, NULL, NULL, NULL, "out of memory for the devices");
-}
-
-// ---- devices
-
-static bool wants_all(const cli_context *context)
-{
-    return !context->options.device || strcmp(context->options.device, "all") == 0;
-}
-
-static const char *first_missing(const gpu_info *info)
-{
-    for (uint32_t i = 0; i < info->support.need_count; i++) {
-        if (info->support.needs[i].required && !info->support.needs[i].present) {
-            return info->support.needs[i].name;
-        }
-    }
-    return "Vulkan 1.2";
-}
-
-static int add_device(verifying *v, const gpu_info *info)
-{
-    verify_backend *backend = &v->backends[v->backend_count];
-    *backend = (verify_backend){.type = &verify_gpu_type, .info = info};
-    gpu_describe(info, backend->name, sizeof backend->name);
-    int code = gpu_open(v->context, &v->system, info, &backend->gpu);
-    v->backend_count += code == CLI_DONE;
-    return code;
-}
-
-static int add_all_devices(verifying *v)
-{
-    int code = CLI_DONE;
-    uint32_t cpu_count = v->backend_count;
-    for (uint32_t i = 0; i < v->system.count && code == CLI_DONE; i++) {
-        const gpu_info *info = &v->system.devices[i];
-        if (info->support.usable) {
-            code = add_device(v, info);
-        } else {
-            cli_warn(v->context, NULL, NULL, "device %u, %s, is left out: it lacks %s", (unsigned)info->index,
-                     info->name, first_missing(info));
-        }
-    }
-    if (code == CLI_DONE && v->backend_count == cpu_count) {
-        snprintf(v->no_device, sizeof v->no_device, "%s",
-                 v->system.count ? "none that was found can be used" : v->system.problem);
-    }
-    return code;
-}
-
-static int open_backends(verifying *v)
-{
-    const char *selector = v->context->options.device;
-    bool only_cpu = selector && strcmp(selector, "cpu") == 0;
-    int code = only_cpu ? CLI_DONE : gpu_system_open(v->context, &v->system);
-    if (code != CLI_DONE) {
-        return code;
-    }
-    uint32_t cpu_count = verify_cpu_count();
-    uint32_t index = PELT_NONE;
-    if (!only_cpu && !wants_all(v->context)) {
-        code = gpu_select(v->context, &v->system, selector, &index);
-        if (code != CLI_DONE) {
-            return code;
-        }
-    }
-    size_t capacity = (size_t)cpu_count + v->system.count;
-    v->backends = calloc(capacity, sizeof *v->backends);
-    v->tracks = calloc(capacity, sizeof *v->tracks);
-    v->figures = calloc(capacity, sizeof *v->figures);
-    v->all = calloc(capacity, sizeof *v->all);
-    if (!v->backends || !v->tracks || !v->figures || !v->all) {
-        return out_of_memory(v);
-    }
-    for (; v->backend_count < cpu_count; v->backend_count++) {
-        verify_cpu_init(v->backend_count, &v->backends[v->backend_count]);
-    }
-    if (only_cpu) {
-        return CLI_DONE;
-    }
-    if (index == PELT_NONE) {
-        return add_all_devices(v);
-    }
-    const gpu_info *info = &v->system.devices[index];
-    if (info->software && strcmp(selector, "gpu") == 0) {
-        cli_warn(v->context, NULL, NULL, "there is no usable GPU: %s stands in for it, in software", info->name);
-    }
-    return add_device(v, info);
-}
-
-static void close_backends(verifying *v)
-{
-    for (uint32_t i = 0; i < v->backend_count; i++) {
-        gpu_close(v->backends[i].gpu);
-    }
-    free(v->backends);
-    free(v->tracks);
-    free(v->figures);
-    free(v->all);
-    gpu_system_close(&v->system);
 }
 
 // ---- one file
@@ -173,18 +71,18 @@ static int verify_item_now(file_work *w, uint32_t index)
 {
     verifying *v = w->v;
     verify_output reference;
-    int code = v->backends[0].type->read(&v->backends[0], index, &reference);
+    int code = v->backends.list[0].type->read(&v->backends.list[0], index, &reference);
     code = code == CLI_DONE ? check_finite(w, index, &reference) : code;
     if (code != CLI_DONE) {
         return code;
     }
     verify_compare(&w->model, index, NULL, NULL, &reference, &v->tracks[0]);
-    if (v->backend_count > 1) {
+    if (v->backends.count > 1) {
         verify_directions(&w->model, &w->model.items[index], &w->reach);
     }
-    for (uint32_t i = 1; i < v->backend_count && code == CLI_DONE; i++) {
+    for (uint32_t i = 1; i < v->backends.count && code == CLI_DONE; i++) {
         verify_output output;
-        code = v->backends[i].type->read(&v->backends[i], index, &output);
+        code = v->backends.list[i].type->read(&v->backends.list[i], index, &output);
         if (code == CLI_DONE) {
             verify_compare(&w->model, index, &reference, &w->reach, &output, &v->tracks[i]);
         }
@@ -196,8 +94,8 @@ static int verify_moment(file_work *w, uint32_t clip, double time)
 {
     verifying *v = w->v;
     int code = verify_model_pose(&w->model, clip, time);
-    for (uint32_t i = 0; i < v->backend_count && code == CLI_DONE; i++) {
-        code = v->backends[i].type->update(&v->backends[i]);
+    for (uint32_t i = 0; i < v->backends.count && code == CLI_DONE; i++) {
+        code = v->backends.list[i].type->update(&v->backends.list[i]);
         v->tracks[i].update_count++;
     }
     for (uint32_t i = 0; i < w->model.item_count && code == CLI_DONE; i++) {
@@ -234,11 +132,11 @@ static int begin_backends(file_work *w)
 {
     verifying *v = w->v;
     int code = CLI_DONE;
-    for (uint32_t i = 0; i < v->backend_count && code == CLI_DONE; i++) {
+    for (uint32_t i = 0; i < v->backends.count && code == CLI_DONE; i++) {
         v->figures[i] = (verify_figures){0};
         v->tracks[i] = (verify_track){.hashes = calloc((size_t)w->model.item_count + 1, sizeof *v->tracks[i].hashes),
                                       .figures = &v->figures[i]};
-        code = v->tracks[i].hashes ? v->backends[i].type->begin(&v->backends[i], &w->model)
+        code = v->tracks[i].hashes ? v->backends.list[i].type->begin(&v->backends.list[i], &w->model)
                                    : verify_out_of_memory(&w->model);
     }
     w->reach.normals = calloc((size_t)w->model.largest + 1, sizeof *w->reach.normals);
@@ -265,10 +163,10 @@ static void report(file_work *w)
     verifying *v = w->v;
     cli_context *context = v->context;
     w->result.model = &w->model;
-    w->result.backend_count = v->backend_count;
-    w->result.backends = v->backends;
+    w->result.backend_count = v->backends.count;
+    w->result.backends = v->backends.list;
     w->result.figures = v->figures;
-    for (uint32_t i = 0; i < v->backend_count; i++) {
+    for (uint32_t i = 0; i < v->backends.count; i++) {
         verify_add_figures(&v->figures[i], &v->all[i]);
         v->outside = v->outside || !verify_within(&v->figures[i]);
     }
@@ -293,8 +191,8 @@ static int verify_file(verifying *v)
         if (code == CLI_DONE) {
             report(&w);
         }
-        for (uint32_t i = 0; i < v->backend_count; i++) {
-            v->backends[i].type->end(&v->backends[i]);
+        for (uint32_t i = 0; i < v->backends.count; i++) {
+            v->backends.list[i].type->end(&v->backends.list[i]);
             free(v->tracks[i].hashes);
             v->tracks[i] = (verify_track){0};
         }
@@ -360,13 +258,13 @@ static int print_json(verifying *v)
     cli_context *context = v->context;
     json_t *root = json_object();
     json_t *backends = json_array();
-    for (uint32_t i = 0; i < v->backend_count; i++) {
-        json_array_append_new(backends, verify_json_backend(&v->backends[i], i == 0, &v->all[i]));
+    for (uint32_t i = 0; i < v->backends.count; i++) {
+        json_array_append_new(backends, verify_json_backend(&v->backends.list[i], i == 0, &v->all[i]));
     }
     json_object_set_new(root, "schema", json_string("pelt/verify/1"));
     json_object_set_new(root, "tolerance", json_real(verify_tolerance(context)));
     json_object_set_new(root, "within", json_boolean(!v->outside));
-    json_object_set_new(root, "no_device", cli_json_text(v->no_device[0] ? v->no_device : NULL));
+    json_object_set_new(root, "no_device", cli_json_text(v->backends.no_device[0] ? v->backends.no_device : NULL));
     json_object_set_new(root, "verified", json_integer(v->verified_count));
     json_object_set(root, "files", v->files);
     json_object_set_new(root, "worst", backends);
@@ -380,8 +278,8 @@ static int verify_and_report(verifying *v)
     if (!v->files) {
         return out_of_memory(v);
     }
-    if (v->no_device[0] && !context->options.json) {
-        printf("no Vulkan device, the CPU alone is verified: %s\n", v->no_device);
+    if (v->backends.no_device[0] && !context->options.json) {
+        printf("no Vulkan device, the CPU alone is verified: %s\n", v->backends.no_device);
     }
     int code = verify_files(v);
     bool many = context->options.input_count > 1;
@@ -389,7 +287,7 @@ static int verify_and_report(verifying *v)
     if (context->options.json && (many || code == CLI_DONE)) {
         told = print_json(v);
     } else if (many && v->verified_count > 0) {
-        verify_print_worst(context, v->verified_count, v->backend_count, v->backends, v->all);
+        verify_print_worst(context, v->verified_count, v->backends.count, v->backends.list, v->all);
     }
     json_decref(v->files);
     code = code == CLI_DONE ? told : code;
@@ -399,8 +297,16 @@ static int verify_and_report(verifying *v)
 int cli_verify(cli_context *context)
 {
     verifying v = {.context = context};
-    int code = open_backends(&v);
-    code = code == CLI_DONE ? verify_and_report(&v) : code;
-    close_backends(&v);
+    int code = verify_backends_open(context, &v.backends);
+    if (code == CLI_DONE) {
+        v.tracks = calloc(v.backends.count, sizeof *v.tracks);
+        v.figures = calloc(v.backends.count, sizeof *v.figures);
+        v.all = calloc(v.backends.count, sizeof *v.all);
+        code = v.tracks && v.figures && v.all ? verify_and_report(&v) : out_of_memory(&v);
+    }
+    free(v.tracks);
+    free(v.figures);
+    free(v.all);
+    verify_backends_close(&v.backends);
     return code;
 }

@@ -90,7 +90,8 @@ typedef struct verify_backend_type {
 
 struct verify_backend {
     const verify_backend_type *type;
-    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE + 64];
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE + 80];
+    char label[32];            // the start of it that tells backends apart
     const gpu_info *info;      // NULL: the CPU
     gpu *gpu;                  // NULL: the CPU
     const verify_model *model; // between begin and end
@@ -101,6 +102,20 @@ extern const verify_backend_type verify_gpu_type;
 // How many CPU backends there are; the first is what all others are compared with.
 uint32_t verify_cpu_count(void);
 void verify_cpu_init(uint32_t index, verify_backend *out);
+
+// ---- verify_backends.c
+
+typedef struct verify_backends {
+    gpu_system system;
+    uint32_t count;
+    verify_backend *list;
+    char no_device[512]; // why there is no Vulkan device; "" where there is or none is wanted
+} verify_backends;
+
+// Those that options.device leaves, opened; the first is the reference. Prints what fails and returns an exit code; out
+// can be closed in any case.
+int verify_backends_open(cli_context *context, verify_backends *out);
+void verify_backends_close(verify_backends *b);
 
 // ---- verify_directions.c
 
@@ -142,9 +157,9 @@ typedef struct verify_tally {
     uint64_t compared;
     uint64_t failed;
     uint64_t unjudged; // of compared: directions without a well-defined angle, boxes outside their range of weights
-    double worst;      // positions and directions: largest share of what is allowed
+    double worst; // directions: largest share of what is allowed; positions: most over what is allowed, of the scale
     bool has_place;
-    verify_place place; // of the worst; elsewhere of the first that failed
+    verify_place place; // of the worst; of positions only where one failed; elsewhere of the first that failed
 } verify_tally;
 
 typedef struct verify_figures {
@@ -152,7 +167,9 @@ typedef struct verify_figures {
     uint64_t explained; // positions over the tolerance by no more than the rounding of matrices
     double position;    // largest difference in model units
     double share;       // largest over the scale of its primitive
-    double squares;     // sums
+    bool has_largest;
+    verify_place largest; // of that share, whether it failed or not
+    double squares;       // sums
     double share_squares;
     double normal_degrees; // largest that was judged
     double tangent_degrees;
@@ -165,7 +182,7 @@ typedef struct verify_track {
     verify_figures *figures;
 } verify_track;
 
-// The tolerance of positions, from the options.
+// The tolerance of positions, from the options. 0 asks for equal positions: then no rounding is allowed for either.
 double verify_tolerance(const cli_context *context);
 // Holds an item's output against the reference's (NULL: it is the reference itself), and against itself.
 void verify_compare(const verify_model *m, uint32_t item, const verify_output *reference, const verify_reach *reach,

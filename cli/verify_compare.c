@@ -58,6 +58,10 @@ void verify_add_figures(const verify_figures *from, verify_figures *to)
         b->failed += a->failed;
         b->unjudged += a->unjudged;
     }
+    if (from->has_largest && (!to->has_largest || from->share > to->share)) {
+        to->largest = from->largest;
+        to->has_largest = true;
+    }
     to->explained += from->explained;
     to->position = fmax(from->position, to->position);
     to->share = fmax(from->share, to->share);
@@ -76,24 +80,28 @@ typedef struct comparison {
     verify_figures *figures;
 } comparison;
 
+static verify_place place_of(const comparison *c, uint32_t vertex)
+{
+    const pelt_asset_data *data = pelt_asset_get(c->m->asset);
+    const pelt_instance *instance = &data->instances[c->item->instance];
+    return (verify_place){.file = c->m->context->options.input,
+                          .clip = c->m->clip,
+                          .time = c->m->time,
+                          .node = data->nodes[instance->node].file_index,
+                          .mesh = instance->mesh,
+                          .primitive = c->item->primitive,
+                          .vertex = vertex};
+}
+
 // The worst so far takes the place; of equal ones the first.
 static void note_place(const comparison *c, verify_check check, double worst, uint32_t vertex)
 {
     verify_tally *tally = &c->figures->tallies[check];
-    if (tally->has_place && !(worst > tally->worst)) {
-        return;
+    if (!tally->has_place || worst > tally->worst) {
+        tally->worst = worst;
+        tally->has_place = true;
+        tally->place = place_of(c, vertex);
     }
-    const pelt_asset_data *data = pelt_asset_get(c->m->asset);
-    const pelt_instance *instance = &data->instances[c->item->instance];
-    tally->worst = worst;
-    tally->has_place = true;
-    tally->place = (verify_place){.file = c->m->context->options.input,
-                                  .clip = c->m->clip,
-                                  .time = c->m->time,
-                                  .node = data->nodes[instance->node].file_index,
-                                  .mesh = instance->mesh,
-                                  .primitive = c->item->primitive,
-                                  .vertex = vertex};
 }
 
 // ---- positions
@@ -115,16 +123,19 @@ static double scale_of(const pelt_box *box)
     return fmax(sqrt(sum), farthest);
 }
 
-// square: of a difference over the tolerance, NaN among them; scale: of the primitive.
-static void judge_position(const comparison *c, bool own_palette, double scale, double square, uint32_t vertex)
+// distance: of one over the tolerance, infinite ones among them; scale: of the primitive.
+static void judge_position(const comparison *c, bool own_palette, double scale, double distance, uint32_t vertex)
 {
     double allowed = c->tolerance * scale;
-    allowed += own_palette ? verify_matrix_rounding(c->m, c->item, vertex) : 0;
-    if (sqrt(square) <= allowed) {
-        c->figures->explained++;
-    } else {
-        c->figures->tallies[VERIFY_POSITION].failed++;
+    if (own_palette && c->tolerance > 0) {
+        allowed += verify_matrix_rounding(c->m, c->item, vertex);
     }
+    if (distance <= allowed) {
+        c->figures->explained++;
+        return;
+    }
+    c->figures->tallies[VERIFY_POSITION].failed++;
+    note_place(c, VERIFY_POSITION, scale > 0 ? (distance - allowed) / scale : HUGE_VAL, vertex);
 }
 
 static void compare_positions(const comparison *c, const verify_output *reference, const verify_output *output)
@@ -141,8 +152,8 @@ static void compare_positions(const comparison *c, const verify_output *referenc
         double d[3] = {(double)p[0] - (double)q[0], (double)p[1] - (double)q[1], (double)p[2] - (double)q[2]};
         double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         if (!(square <= allowed)) { // NaN too
-            judge_position(c, output->own_palette, scale, square, i);
             square = square <= HUGE_VAL ? square : HUGE_VAL;
+            judge_position(c, output->own_palette, scale, sqrt(square), i);
         }
         squares += square;
         if (square > largest) {
@@ -155,10 +166,11 @@ static void compare_positions(const comparison *c, const verify_output *referenc
     f->squares += squares;
     f->share_squares += squares > 0 ? squares / (scale * scale) : 0;
     f->position = fmax(f->position, sqrt(largest));
-    f->share = fmax(f->share, share);
-    if (c->count > 0) {
-        note_place(c, VERIFY_POSITION, largest > 0 ? share / c->tolerance : 0, worst);
+    if (c->count > 0 && (!f->has_largest || share > f->share)) {
+        f->largest = place_of(c, worst);
+        f->has_largest = true;
     }
+    f->share = fmax(f->share, share);
 }
 
 // ---- directions

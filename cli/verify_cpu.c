@@ -147,4 +147,5 @@ void verify_cpu_init(uint32_t index, verify_backend *out)
 {
     *out = (verify_backend){.type = &cpu_type};
     snprintf(out->name, sizeof out->name, "%s", paths[index].name);
+    snprintf(out->label, sizeof out->label, "%s", paths[index].name);
 }

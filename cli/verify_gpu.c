@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A Vulkan device as a backend: one scene for the whole file, updated at each moment and read back item by item.
+#include "gpu_scene.h"
 #include "verify.h"
 
 #include <stdlib.h>
@@ -11,7 +12,6 @@ enum {
 
 // An item's place in memory, and what the device said of it.
 typedef struct gpu_item_state {
-    pelt_vk_instance instance;
     size_t first_vertex; // in the memory of its batch
     uint32_t batch_end;  // the item after the last of its batch
     bool conservative;
@@ -20,9 +20,7 @@ typedef struct gpu_item_state {
 } gpu_item_state;
 
 typedef struct gpu_state {
-    pelt_vk_scene *scene;
-    pelt_vk_palette *palettes; // of each palette of the model
-    pelt_vk_mesh *meshes;      // of each primitive of the cooked data; {0} where no item uses it
+    gpu_scene scene; // its palettes and primitives are those of the model
     gpu_item_state *items;
     size_t batch_vertices; // that memory holds
     float *positions;
@@ -38,9 +36,7 @@ static void end(verify_backend *backend)
 {
     gpu_state *s = backend->state;
     if (s) {
-        pelt_vk_scene_destroy(s->scene);
-        free(s->palettes);
-        free(s->meshes);
+        gpu_scene_destroy(&s->scene);
         free(s->items);
         free(s->positions);
         free(s->previous);
@@ -54,10 +50,8 @@ static void end(verify_backend *backend)
 
 static bool allocate(gpu_state *s, const verify_model *m)
 {
-    s->palettes = calloc((size_t)m->palette_count + 1, sizeof *s->palettes);
-    s->meshes = calloc((size_t)m->streams->primitive_count + 1, sizeof *s->meshes);
     s->items = calloc((size_t)m->item_count + 1, sizeof *s->items);
-    if (!s->palettes || !s->meshes || !s->items) {
+    if (!s->items) {
         return false;
     }
     uint32_t first = 0;
@@ -83,123 +77,59 @@ static bool allocate(gpu_state *s, const verify_model *m)
 
 // ---- the scene
 
-static pelt_result add_palettes(gpu_state *s, const verify_model *m, pelt_error *error)
-{
-    const pelt_asset_data *data = pelt_asset_get(m->asset);
-    pelt_result result = PELT_OK;
-    for (uint32_t i = 0; i < m->palette_count && result == PELT_OK; i++) {
-        uint32_t index = m->palettes[i].skin;
-        const pelt_skin *from = index == PELT_NONE ? NULL : &data->skins[index];
-        pelt_vk_skin skin;
-        result =
-            pelt_vk_skin_add(s->scene, from ? from->inverse_binds : NULL, from ? from->joint_count : 1, &skin, error);
-        if (result == PELT_OK) {
-            result = pelt_vk_palette_add(s->scene, skin, &s->palettes[i], error);
-        }
-    }
-    return result;
-}
-
-static pelt_result add_item(gpu_state *s, const verify_model *m, uint32_t index, pelt_error *error)
+static int add_item(gpu_state *s, const verify_model *m, uint32_t index)
 {
     const verify_item *item = &m->items[index];
     gpu_item_state *out = &s->items[index];
-    pelt_vk_mesh *mesh = &s->meshes[item->cooked];
-    if (mesh->generation == 0) {
-        pelt_result result = pelt_vk_mesh_add(s->scene, m->streams, item->cooked, mesh, error);
-        if (result != PELT_OK) {
-            return result;
-        }
-    }
     out->conservative = item->rigid || item->joint_boxes;
     pelt_vk_instance_options options = {
-        .mesh = *mesh,
-        .palette = s->palettes[item->palette],
         .rigid = item->rigid,
         .bounds = out->conservative ? PELT_VK_BOUNDS_BOTH : PELT_VK_BOUNDS_EXACT,
-        .skin = item->rigid ? 0 : pelt_asset_get(m->asset)->instances[item->instance].skin,
     };
-    return pelt_vk_instance_add(s->scene, &options, &out->instance, error);
+    return gpu_scene_add(&s->scene, m->streams, item->cooked, item->instance, item->palette, options);
 }
 
 static int begin(verify_backend *backend, const verify_model *m)
 {
     gpu_state *s = calloc(1, sizeof *s);
-    pelt_error error = {0};
     backend->state = s;
     backend->model = m;
     if (!s || !allocate(s, m)) {
         return verify_out_of_memory(m);
     }
-    pelt_vk_scene_options options = {.allow_conservative = true};
-    pelt_result result = pelt_vk_scene_create(backend->gpu->pelt, &options, &s->scene, &error);
-    result = result == PELT_OK ? add_palettes(s, m, &error) : result;
-    for (uint32_t i = 0; i < m->item_count && result == PELT_OK; i++) {
-        result = add_item(s, m, i, &error);
+    gpu_scene_source source = {.asset = m->asset,
+                               .streams = m->streams,
+                               .palette_count = m->palette_count,
+                               .palettes = m->palettes,
+                               .capacity = m->item_count,
+                               .conservative = true};
+    int code = gpu_scene_create(backend->gpu, &source, &s->scene);
+    for (uint32_t i = 0; i < m->item_count && code == CLI_DONE; i++) {
+        code = add_item(s, m, i);
     }
-    return result == PELT_OK ? CLI_DONE : gpu_fail(backend->gpu, "adding the meshes", result, &error);
+    return code;
 }
 
 // ---- a moment
 
-static pelt_result write_pose(gpu_state *s, const verify_model *m, pelt_error *error)
-{
-    const pelt_asset_data *data = pelt_asset_get(m->asset);
-    for (uint32_t i = 0; i < m->palette_count; i++) {
-        const pelt_palette_item *palette = &m->palettes[i];
-        pelt_mat34 *world = NULL;
-        pelt_result result = pelt_vk_palette_write(s->scene, s->palettes[i], &world, error);
-        if (result != PELT_OK) {
-            return result;
-        }
-        if (palette->skin == PELT_NONE) {
-            world[0] = pelt_pose_world(m->pose, palette->node);
-            continue;
-        }
-        const pelt_skin *skin = &data->skins[palette->skin];
-        for (uint32_t j = 0; j < skin->joint_count; j++) {
-            world[j] = pelt_pose_world(m->pose, skin->joints[j]);
-        }
-    }
-    for (uint32_t i = 0; i < m->item_count; i++) {
-        const pelt_instance *instance = &data->instances[m->items[i].instance];
-        uint32_t count = data->meshes[instance->mesh].target_count;
-        pelt_result result = PELT_OK;
-        if (count > 0) {
-            const float *weights = pelt_pose_weights(m->pose, instance->node);
-            result = pelt_vk_instance_set_weights(s->scene, s->items[i].instance, weights, count);
-        }
-        if (result != PELT_OK) {
-            return result;
-        }
-    }
-    return PELT_OK;
-}
-
 static int update(verify_backend *backend)
 {
     gpu_state *s = backend->state;
-    gpu *g = backend->gpu;
-    pelt_error error = {0};
+    const verify_model *m = backend->model;
+    const pelt_asset_data *data = pelt_asset_get(m->asset);
+    int code = CLI_DONE;
     s->batch_first = 0;
     s->batch_end = 0;
-    pelt_result result = write_pose(s, backend->model, &error);
-    if (result != PELT_OK) {
-        return gpu_fail(g, "writing the pose", result, &error);
+    for (uint32_t i = 0; i < m->palette_count && code == CLI_DONE; i++) {
+        code = gpu_scene_set_palette(&s->scene, i, false, NULL);
     }
-    int code = gpu_begin(g);
-    if (code != CLI_DONE) {
-        return code;
+    for (uint32_t i = 0; i < m->item_count && code == CLI_DONE; i++) {
+        const pelt_instance *instance = &data->instances[m->items[i].instance];
+        code = gpu_scene_set_weights(&s->scene, i, pelt_pose_weights(m->pose, instance->node),
+                                     data->meshes[instance->mesh].target_count);
     }
-    result = pelt_vk_record(s->scene, g->cmd, g->frame, NULL, &error);
-    if (result != PELT_OK) {
-        return gpu_fail(g, "skinning", result, &error);
-    }
-    code = gpu_run(g);
-    if (code == CLI_DONE) {
-        pelt_vk_retire(s->scene, g->frame);
-    }
-    return code;
+    code = code == CLI_DONE ? gpu_scene_record(&s->scene) : code;
+    return code == CLI_DONE ? gpu_scene_run(&s->scene) : code;
 }
 
 static int ask_stream(const verify_backend *backend, const char *what, const pelt_vk_stream *stream, size_t wanted,
@@ -220,13 +150,12 @@ static int ask_item(verify_backend *backend, uint32_t index)
     const pelt_primitive *source = backend->model->items[index].source;
     size_t count = source->vertex_count;
     pelt_vk_view view;
-    pelt_result result = pelt_vk_instance_view(s->scene, item->instance, &view);
-    if (result != PELT_OK) {
-        pelt_error error = {.code = result};
-        return gpu_fail(backend->gpu, "viewing an instance", result, &error);
+    int code = gpu_scene_view(&s->scene, index, &view);
+    if (code != CLI_DONE) {
+        return code;
     }
     item->previous_valid = view.previous_valid;
-    int code = ask_stream(backend, "positions", &view.positions, 12 * count, s->positions + 3 * item->first_vertex);
+    code = ask_stream(backend, "positions", &view.positions, 12 * count, s->positions + 3 * item->first_vertex);
     if (code == CLI_DONE && view.previous_valid) {
         code = ask_stream(backend, "previous positions", &view.previous_positions, 12 * count,
                           s->previous + 3 * item->first_vertex);

@@ -2,10 +2,9 @@
 // What verify found as JSON: pelt/verify/1.
 #include "verify.h"
 
-static json_t *place_json(const verify_tally *tally)
+static json_t *place_json(const verify_place *place, bool known)
 {
-    const verify_place *place = &tally->place;
-    if (!tally->has_place) {
+    if (!known) {
         return json_null();
     }
     json_t *time = place->clip == PELT_NONE ? json_null() : cli_json_real(place->time);
@@ -18,7 +17,8 @@ static json_t *place_json(const verify_tally *tally)
 static json_t *tally_json(const verify_tally *tally)
 {
     return json_pack("{s:I, s:I, s:I, s:o}", "compared", (json_int_t)tally->compared, "failed",
-                     (json_int_t)tally->failed, "unjudged", (json_int_t)tally->unjudged, "place", place_json(tally));
+                     (json_int_t)tally->failed, "unjudged", (json_int_t)tally->unjudged, "place",
+                     place_json(&tally->place, tally->has_place));
 }
 
 static json_t *direction_json(const verify_tally *tally, double largest)
@@ -38,6 +38,9 @@ json_t *verify_json_backend(const verify_backend *backend, bool reference, const
     json_object_set_new(value, "reference", json_boolean(reference));
     json_object_set_new(value, "within", json_boolean(verify_within(f)));
     json_t *positions = tally_json(&t[VERIFY_POSITION]);
+    if (t[VERIFY_POSITION].failed == 0) {
+        json_object_set_new(positions, "place", place_json(&f->largest, f->has_largest));
+    }
     json_object_set_new(positions, "explained", json_integer((json_int_t)f->explained));
     json_object_set_new(positions, "largest", cli_json_real(f->position));
     json_object_set_new(positions, "rms", cli_json_real(verify_rms(f)));

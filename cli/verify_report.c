@@ -98,8 +98,7 @@ static void print_complaints(const verify_backend *backend, const verify_figures
         if (tally->failed == 0) {
             continue;
         }
-        printf("  wrong: ");
-        cli_put(stdout, backend->name);
+        printf("  wrong: %s", backend->label);
         printf(": %s of %s %s", cli_grouped(tally->failed, number[0]), cli_grouped(tally->compared, number[1]),
                complaints[i]);
         if (tally->has_place) {
@@ -112,12 +111,9 @@ static void print_complaints(const verify_backend *backend, const verify_figures
 
 static void print_worst_place(const verify_backend *backend, const verify_figures *f, bool with_file)
 {
-    const verify_tally *tally = &f->tallies[VERIFY_POSITION];
-    if (tally->failed == 0 && tally->has_place && f->position > 0) {
-        printf("  largest difference of ");
-        cli_put(stdout, backend->name);
-        printf(": ");
-        print_place(&tally->place, with_file);
+    if (f->tallies[VERIFY_POSITION].failed == 0 && f->has_largest && f->position > 0) {
+        printf("  largest difference of %s: ", backend->label);
+        print_place(&f->largest, with_file);
         printf("\n");
     }
 }
@@ -128,22 +124,18 @@ static void print_exceptions(const verify_backend *backend, const verify_figures
     uint64_t directions = f->tallies[VERIFY_NORMAL].unjudged + f->tallies[VERIFY_TANGENT].unjudged;
     uint64_t boxes = f->tallies[VERIFY_CONSERVATIVE].unjudged;
     if (f->explained) {
-        printf("  within rounding on ");
-        cli_put(stdout, backend->name);
-        printf(": %s positions pass the tolerance by no more than the rounding of matrices to float\n",
-               cli_grouped(f->explained, number));
+        printf("  within rounding on %s: %s positions pass the tolerance by no more than the rounding of matrices to "
+               "float\n",
+               backend->label, cli_grouped(f->explained, number));
     }
     if (directions) {
-        printf("  not judged on ");
-        cli_put(stdout, backend->name);
-        printf(": %s directions, for what flattens or cancels them leaves no angle to compare\n",
-               cli_grouped(directions, number));
+        printf("  not judged on %s: %s directions, for what flattens or cancels them leaves no angle to compare\n",
+               backend->label, cli_grouped(directions, number));
     }
     if (boxes) {
-        printf("  not judged on ");
-        cli_put(stdout, backend->name);
-        printf(": %s conservative boxes, where morph weights leave the range of the joint boxes (--morph-range)\n",
-               cli_grouped(boxes, number));
+        printf("  not judged on %s: %s conservative boxes, where morph weights leave the range of the joint boxes "
+               "(--morph-range)\n",
+               backend->label, cli_grouped(boxes, number));
     }
 }
 
@@ -164,18 +156,27 @@ static void print_table(uint32_t count, const verify_backend *backends, const ve
     printf("  %s\n", within ? "all within tolerance" : "over tolerance");
 }
 
+static void print_moments(const verify_result *r)
+{
+    char number[3][32];
+    if (r->clip_count == 0) {
+        printf("the rest pose, as there are no clips");
+        return;
+    }
+    printf("%s moments, the rest pose and %s clip%s at up to %s times each", cli_grouped(r->moment_count, number[0]),
+           cli_grouped(r->clip_count, number[1]), r->clip_count == 1 ? "" : "s",
+           cli_grouped(r->sample_limit, number[2]));
+}
+
 void verify_print(const verify_result *r)
 {
     const verify_model *m = r->model;
-    char number[5][32];
+    char number[2][32];
     cli_put(stdout, m->context->options.input);
-    printf(": %s primitive%s, %s %s; %s moment%s, the rest pose and %s clip%s at up to %s times each; tolerance "
-           "%.3g of scale\n",
-           cli_grouped(m->item_count, number[0]), m->item_count == 1 ? "" : "s",
-           cli_grouped(m->vertex_count, number[1]), m->vertex_count == 1 ? "vertex" : "vertices",
-           cli_grouped(r->moment_count, number[2]), r->moment_count == 1 ? "" : "s",
-           r->clip_count ? cli_grouped(r->clip_count, number[3]) : "no", r->clip_count == 1 ? "" : "s",
-           cli_grouped(r->sample_limit, number[4]), verify_tolerance(m->context));
+    printf(": %s primitive%s, %s %s; ", cli_grouped(m->item_count, number[0]), m->item_count == 1 ? "" : "s",
+           cli_grouped(m->vertex_count, number[1]), m->vertex_count == 1 ? "vertex" : "vertices");
+    print_moments(r);
+    printf("; tolerance %.3g of scale\n", verify_tolerance(m->context));
     print_table(r->backend_count, r->backends, r->figures, false);
 }
 

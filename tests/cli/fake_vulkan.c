@@ -69,6 +69,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
         printf("a driver that talks\n"); // where data of the command goes
         fflush(stdout);
     }
+    if (getenv("PELT_FAKE_VULKAN_FAILS")) {
+        return VK_ERROR_INCOMPATIBLE_DRIVER; // as the loader where it could load no driver
+    }
     read_devices();
     *out = (VkInstance)(void *)&instance;
     return VK_SUCCESS;

@@ -87,6 +87,60 @@ def test_without_a_device_the_package_is_named(ctx):
     check_nothing_there(ctx, made_up(ctx, ""), "mesa-vulkan-drivers")
 
 
+def test_a_driver_that_does_not_load_is_named(ctx):
+    if ctx.json("devices --json")["loader"] is None:
+        ctx.skip("there is no Vulkan loader")
+    manifest = ctx.tmp / "lost.json"
+    manifest.write_text(json.dumps({"file_format_version": "1.0.0",
+                                    "ICD": {"library_path": str(ctx.tmp / "lost.so"), "api_version": "1.3.0"}}))
+    env = {"VK_ICD_FILENAMES": str(manifest), "VK_DRIVER_FILES": str(manifest)}
+    listed = ctx.json("devices --json", env=env)
+    assert listed["gpu"] is None and str(manifest) in listed["problem"]
+    assert "VK_LOADER_DEBUG=error,warn" in listed["hint"] and "apt install" not in listed["hint"]
+    ctx.gltf()
+    ctx.fails("pose bar.gltf -o a.glb --device gpu", 6, str(manifest), "VK_LOADER_DEBUG=error,warn", env=env)
+    # What the hint promises
+    assert "lost.so" in ctx.pelt("devices", env={**env, "VK_LOADER_DEBUG": "error,warn"}).err
+
+
+def test_drivers_are_looked_for_where_the_loader_does(ctx):
+    names = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS")
+    empty = {name: str(ctx.tmp / "nothing") for name in names}
+    env = {**made_up(ctx, ""), "PELT_FAKE_VULKAN_FAILS": "1", "VK_DRIVER_FILES": "", "VK_ICD_FILENAMES": "",
+           "VK_ADD_DRIVER_FILES": "", "HOME": str(ctx.tmp / "home"), **empty}
+
+    def make(*words):
+        path = ctx.tmp.joinpath(*words)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+        return str(path)
+
+    def problem(**more):
+        return ctx.json("devices --json", env={**env, **more})["problem"]
+
+    one = make("one", "vulkan", "icd.d", "b.json")
+    two = make("two", "vulkan", "icd.d", "a.json")
+    make("two", "vulkan", "icd.d", "readme.txt")
+    for name in names:
+        told = problem(**{name: "%s::%s" % (ctx.tmp / "one", ctx.tmp / "two")})
+        assert one + ", " + two in told and "readme" not in told, told
+    home = [make("home", folder, "vulkan", "icd.d", "h.json") for folder in (".config", ".local/share")]
+    told = problem(XDG_CONFIG_HOME="", XDG_DATA_HOME="")
+    assert all(path in told for path in home), told
+    assert one in problem(VK_ADD_DRIVER_FILES=one)
+    # These come in place of all folders; the older name counts where the newer says nothing.
+    missing = str(ctx.tmp / "missing.json")
+    told = problem(XDG_DATA_DIRS=str(ctx.tmp / "one"), VK_ICD_FILENAMES=one, VK_DRIVER_FILES="%s:%s" % (missing, two))
+    assert two in told and one not in told and missing not in told, told
+    assert one in problem(VK_ICD_FILENAMES=one)
+    told = problem(VK_DRIVER_FILES=missing)
+    assert ".json" not in told, told
+    # More than a line can hold: those that fit are told whole.
+    many = [make("many", "vulkan", "icd.d", "%02d%s.json" % (i, "x" * 60)) for i in range(20)]
+    told = problem(XDG_DATA_DIRS=str(ctx.tmp / "many"))
+    assert many[0] in told and many[-1] not in told and told.endswith(".json"), told
+
+
 # ---- made-up devices
 
 
@@ -145,6 +199,16 @@ def test_a_device_that_lacks_something_is_refused_with_its_name(ctx):
         for selector in ("0", "gpu", "fake"):
             message = chosen(ctx, "discrete:" + lack, selector, rc=6)
             assert "device 0, Fake discrete A, cannot be used: " + name in message, message
+
+
+def test_keywords_count_in_either_case(ctx):
+    env = made_up(ctx, "cpu,discrete")
+    assert chosen(ctx, "cpu,discrete", "GPU") == 1
+    assert ctx.pelt("devices --device Cpu", env=env).out == ctx.pelt("devices --device cpu", env=env).out
+    assert ctx.pelt("devices --device ALL", env=env).out == ctx.pelt("devices", env=env).out
+    ctx.gltf()
+    for words in ("bounds bar.gltf --device all", "pose bar.gltf -o a.glb --device All"):
+        ctx.fails(words, 2, "--device all is for devices and verify", env=env)
 
 
 def test_devices_by_number_and_by_a_part_of_the_name(ctx):

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: MIT
 """`pelt verify`: what it counts, its verdicts, and what it says where there is no device."""
+import glob
+import json
+import math
+
+import export_read as read
+import test_devices
 from gltf_build import BAR_POSITIONS, Gltf, bar
 
 NO_DRIVER = {'VK_DRIVER_FILES': '/nonexistent', 'VK_ICD_FILENAMES': '/nonexistent'}
@@ -95,13 +101,89 @@ def test_differences_over_the_tolerance_are_a_negative_verdict(ctx):
     backend = info['files'][0]['backends'][1]
     assert not info['within'] and not info['files'][0]['within'] and not backend['within']
     positions = backend['positions']
-    # Without any tolerance positions may still differ by what float world matrices move them.
-    assert positions['failed'] > 0 and positions['failed'] + positions['explained'] < positions['compared']
+    assert 0 < positions['failed'] < positions['compared'] and positions['explained'] == 0
     assert positions['place']['mesh'] == 0 and positions['place']['vertex'] < 2100
     assert backend['boxes']['failed'] == 0 and backend['previous_positions']['failed'] == 0
     result = ctx.pelt('verify octopus.glb --samples 3 --tolerance 0')
     assert result.rc == 1 and 'over tolerance' in result.out and '  wrong: ' in result.out, result.out
     assert 'all within tolerance' not in result.out
+
+
+def posed(ctx, source, clip, time, *device):
+    """Positions as `pose` exports them, and their scale: the larger of the diagonal and the largest coordinate"""
+    moment = [] if clip is None else ['--clip', '#%d' % clip, '--time', repr(time)]
+    assert ctx.pelt(['pose', source, '-o', 'posed.npz', '--force', *moment, *device]).rc == 0
+    primitive, = read.npz_primitives(ctx.tmp / 'posed.npz', (3,))
+    points = primitive['positions']
+    sides = [(min(column), max(column)) for column in zip(*points)]
+    return points, max(math.dist(*zip(*sides)), max(abs(x) for side in sides for x in side))
+
+
+def test_figures_are_those_of_the_exported_positions(ctx):
+    assert ctx.pelt('gen octopus --vertices 2000 -o o.glb').rc == 0 and ctx.pelt('cook o.glb -o o.pelt').rc == 0
+    # Two samples a clip: its first key and its end.
+    ends = [(k, clip['duration']) for k, clip in enumerate(ctx.json('inspect --json o.pelt')['clips'])]
+    moments = [(None, 0)] + [(k, time) for k, end in ends for time in (0, end)]
+    device = ('--device', test_devices.real_device(ctx))
+    for tolerance, rc in (('1e-6', 0), ('0', 1)):
+        info = verify(ctx, 'o.pelt', '--samples', '2', '--tolerance', tolerance, *device, rc=rc)
+        found = info['files'][0]['backends'][1]['positions']
+        distances, shares, worst = [], [], {}
+        for clip, time in moments:
+            here, scale = posed(ctx, 'o.pelt', clip, time)
+            there, _ = posed(ctx, 'o.pelt', clip, time, *device)
+            apart = [math.dist(p, q) for p, q in zip(here, there)]
+            distances += apart
+            shares += [d / scale for d in apart]
+            worst[clip, time] = [d / scale for d in apart]
+        assert found['compared'] == len(distances) and max(distances) > 0
+        expected = {'largest': max(distances), 'largest_share': max(shares),
+                    'rms': math.hypot(*distances) / math.sqrt(len(distances)),
+                    'rms_share': math.hypot(*shares) / math.sqrt(len(shares))}
+        for key, value in expected.items():
+            assert math.isclose(found[key], value, rel_tol=1e-6), (key, found[key], value)
+        place = found['place']
+        assert math.isclose(worst[place['clip'], place['time'] or 0][place['vertex']], max(shares), rel_tol=1e-6), place
+        assert found['failed'] == (sum(d > 0 for d in distances) if tolerance == '0' else 0)
+
+
+def test_no_tolerance_allows_no_rounding_of_matrices(ctx):
+    # Turning by 120 degrees in two steps: the world matrices are not floats, so palettes made from floats differ.
+    g = bar()
+    g.clip((1, 'rotation', [0, 1], [[0, 0, 0, 1], [0, 0, math.sqrt(.75), .5]]))
+    source = g.save(ctx.tmp / 'turned.gltf')
+    info = with_device(ctx, verify(ctx, source, '--samples', '40'))
+    positions = info['files'][0]['backends'][1]['positions']
+    if positions['largest'] == 0:
+        ctx.skip('the device is as exact as the CPU here')
+    found = verify(ctx, source, '--samples', '40', '--tolerance', '0', rc=1)['files'][0]['backends'][1]['positions']
+    assert found['failed'] > 0 and found['explained'] == 0 and found['place']['clip'] == 0
+    assert found['largest'] == positions['largest']
+
+
+def test_devices_of_one_name_are_told_apart(ctx):
+    # One driver named twice makes two devices of the same name.
+    listed = ctx.json('devices --json')
+    lavapipe = [d for d in listed['devices'] if d['driver'] == 'llvmpipe']
+    manifests = glob.glob('/usr/share/vulkan/icd.d/lvp_icd*.json')
+    if not lavapipe or not manifests:
+        ctx.skip('there is no lavapipe')
+    copy = ctx.tmp / 'copy.json'
+    copy.write_text(json.dumps(json.load(open(manifests[0]))))
+    files = '%s:%s' % (manifests[0], copy)
+    env = {'VK_DRIVER_FILES': files, 'VK_ICD_FILENAMES': files}
+    ctx.gltf()
+    _, one, two = verify(ctx, 'bar.gltf', '--samples', '2', env=env)['files'][0]['backends']
+    assert one['name'].startswith('device 0, ') and two['name'] == one['name'].replace('device 0', 'device 1')
+    ctx.fails(['verify', 'bar.gltf', '--device', 'lavapipe'], 6, '2 devices answer to "lavapipe"', env=env)
+
+
+def test_a_device_that_lacks_something_is_left_out(ctx):
+    ctx.gltf()
+    info = verify(ctx, 'bar.gltf', '--samples', '2', env=test_devices.made_up(ctx, 'discrete:address'))
+    assert info['within'] and info['no_device'] and len(info['files'][0]['backends']) == 1
+    warning, = info['warnings']
+    assert warning['message'] == 'device 0, Fake discrete A, is left out: it lacks bufferDeviceAddress'
 
 
 def test_without_a_driver_the_cpu_is_verified_and_the_output_says_so(ctx):
@@ -173,6 +255,8 @@ def test_an_empty_scene_has_nothing_to_verify(ctx):
     info = verify(ctx, g.save(ctx.tmp / 'empty.gltf'))
     assert info['within'] and info['files'][0]['primitives'] == 0
     assert any('nothing to verify' in w['message'] for w in info['warnings'])
+    result = ctx.pelt('verify empty.gltf --device cpu')
+    assert result.out.startswith('empty.gltf: 0 primitives, 0 vertices; the rest pose, as there are no clips; ')
 
 
 def test_limits_and_mistakes(ctx):

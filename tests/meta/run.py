@@ -183,9 +183,9 @@ def _():
 def _():
     pelt = os.path.join(BUILD, 'cli', 'pelt')
     out = subprocess.run([pelt, '--help'], capture_output=True, text=True).stdout
-    verbs = [v for v in ('inspect', 'pose', 'bounds', 'gen') if v not in out]
-    readme = text('README.md')
-    return verbs + [v for v in ('inspect', 'pose', 'bounds', 'gen') if 'pelt %s' % v not in readme]
+    verbs = re.findall(r'^  ([a-z]+)  +[a-z]', out, re.M)
+    problems = [] if len(verbs) >= 7 else ['--help names only %s' % verbs]
+    return problems + [v for v in verbs if 'pelt %s' % v not in text('README.md')]
 
 
 @test('the examples of the README work as they stand')
