@@ -244,8 +244,8 @@ static pelt_box *run_bounds(uint64_t instances)
 static void tight_box(const model *m, double low[3], double high[3])
 {
     for (int k = 0; k < 3; k++) {
-        low[k] = INFINITY;
-        high[k] = -INFINITY;
+        low[k] = HUGE_VAL;
+        high[k] = -HUGE_VAL;
     }
     for (uint32_t j = 0; j < m->s.instance.box_count; j++) {
         if (pelt_box_is_empty(&m->boxes[j])) {
