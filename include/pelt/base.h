@@ -7,10 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
-#define PELT_API __attribute__((visibility("default")))
+// Marks what a library offers: PELT_API of the runtime library, PELT_GLTF_API and PELT_VULKAN_API of the other two.
+// Programs for Windows are compiled with PELT_SHARED where they link the DLLs; the CMake package and pkg-config say so
+// for them.
+#if defined(_WIN32) && defined(PELT_SHARED)
+#define PELT_EXPORTED __declspec(dllexport)
+#define PELT_IMPORTED __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
+#define PELT_EXPORTED __attribute__((visibility("default")))
+#define PELT_IMPORTED PELT_EXPORTED
 #else
-#define PELT_API
+#define PELT_EXPORTED
+#define PELT_IMPORTED
+#endif
+
+#if defined(PELT_BUILDS_RUNTIME)
+#define PELT_API PELT_EXPORTED
+#else
+#define PELT_API PELT_IMPORTED
 #endif
 
 #ifdef __cplusplus
@@ -41,6 +55,27 @@ PELT_API const char *pelt_result_name(pelt_result result);
 
 // The library's version as "major.minor.patch"; static storage; the macros above give that of the header. Any thread.
 PELT_API const char *pelt_version(void);
+
+// Instruction sets that kernels are written for. Those of one architecture stand in rising order.
+typedef enum pelt_isa {
+    PELT_ISA_BEST = 0, // no choice made
+    PELT_ISA_SCALAR,   // portable C
+    PELT_ISA_SSE2,     // x86-64 baseline
+    PELT_ISA_AVX2,     // with FMA
+    PELT_ISA_AVX512,   // F, BW, DQ, VL
+    PELT_ISA_NEON,     // AArch64
+    PELT_ISA_COUNT
+} pelt_isa;
+
+// A stable lower-case name such as "avx2"; static storage; "best" for PELT_ISA_BEST, NULL for no pelt_isa. Any thread.
+PELT_API const char *pelt_isa_name(pelt_isa isa);
+// The instruction set of that name, PELT_ISA_COUNT if there is none. Any thread.
+PELT_API pelt_isa pelt_isa_parse(const char *name);
+// Whether the library has kernels for it and this processor can run them. Any thread.
+PELT_API bool pelt_isa_available(pelt_isa isa);
+// The best available one that is not above the cap (PELT_ISA_BEST: no cap) and whose bit 1 << pelt_isa is not set in
+// disabled; scalar where nothing else is left. Any thread.
+PELT_API pelt_isa pelt_isa_choose(pelt_isa cap, uint32_t disabled);
 
 // What went wrong, or what a warning is about, and where. Texts are NUL-terminated UTF-8, cut on a
 // character's border where they do not fit, and "" where there is nothing to say.

@@ -12,11 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__)
+// MinGW's GCC takes printf for Microsoft's, which has formats of its own.
+#if defined(__MINGW32__) && !defined(__clang__)
+#define PELTI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first), unused))
+#elif defined(__GNUC__)
 #define PELTI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first), unused))
-#define PELTI_UNUSED __attribute__((unused))
 #else
 #define PELTI_PRINTF(format_index, first)
+#endif
+
+#if defined(__GNUC__)
+#define PELTI_UNUSED __attribute__((unused))
+#else
 #define PELTI_UNUSED
 #endif
 

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A plain thread pool: sleeping workers are woken by one broadcast per run, take tasks from an atomic counter, and the
 // caller works too. A run ends when its tasks are done; workers that wake up late find it closed and sleep on.
-#if defined(__linux__)
-#define _GNU_SOURCE // sched_getaffinity
-#endif
-
 #include "base/base.h"
+#include "base/thread.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 enum {
     WORKER_BOUND = 4096
@@ -19,9 +12,9 @@ enum {
 
 struct pelt_pool {
     pelt_allocator allocator;
-    pthread_mutex_t mutex;
-    pthread_cond_t wake; // a run was opened, or quit
-    pthread_cond_t idle; // the last worker left a closed run
+    pelti_mutex mutex;
+    pelti_condition wake; // a run was opened, or quit
+    pelti_condition idle; // the last worker left a closed run
     // Everything down to quit is guarded by mutex.
     uint64_t run_number;
     bool open; // workers may enter the run
@@ -34,27 +27,18 @@ struct pelt_pool {
     atomic_uint_fast64_t next_task;
     uint32_t capacity;
     uint32_t thread_count;
-    pthread_t threads[];
+    pelti_thread threads[];
 };
 
 static size_t pool_size(uint32_t thread_count)
 {
-    return sizeof(pelt_pool) + (size_t)thread_count * sizeof(pthread_t);
+    return sizeof(pelt_pool) + (size_t)thread_count * sizeof(pelti_thread);
 }
 
-static uint32_t processor_count(void)
+static uint32_t default_count(void)
 {
-    long count = 0;
-#if defined(__linux__)
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        count = CPU_COUNT(&set);
-    }
-#endif
-    if (count < 1) {
-        count = sysconf(_SC_NPROCESSORS_ONLN);
-    }
-    return count < 1 ? 1 : count > WORKER_BOUND ? WORKER_BOUND : (uint32_t)count;
+    uint32_t count = pelti_processor_count();
+    return count < 1 ? 1 : count > WORKER_BOUND ? WORKER_BOUND : count;
 }
 
 static void work(pelt_pool *pool, uint32_t task_count, pelt_task task, void *context)
@@ -68,14 +52,14 @@ static void work(pelt_pool *pool, uint32_t task_count, pelt_task task, void *con
     }
 }
 
-static void *worker_main(void *user)
+static void worker_main(void *user)
 {
     pelt_pool *pool = user;
     uint64_t seen = 0;
-    pthread_mutex_lock(&pool->mutex);
+    pelti_mutex_lock(&pool->mutex);
     while (!pool->quit) {
         if (!pool->open || pool->run_number == seen) {
-            pthread_cond_wait(&pool->wake, &pool->mutex);
+            pelti_condition_wait(&pool->wake, &pool->mutex);
             continue;
         }
         seen = pool->run_number;
@@ -83,26 +67,25 @@ static void *worker_main(void *user)
         uint32_t task_count = pool->task_count;
         pelt_task task = pool->task;
         void *context = pool->context;
-        pthread_mutex_unlock(&pool->mutex);
+        pelti_mutex_unlock(&pool->mutex);
         work(pool, task_count, task, context);
-        pthread_mutex_lock(&pool->mutex);
+        pelti_mutex_lock(&pool->mutex);
         pool->inside_count--;
         if (pool->inside_count == 0 && !pool->open) {
-            pthread_cond_signal(&pool->idle);
+            pelti_condition_signal(&pool->idle);
         }
     }
-    pthread_mutex_unlock(&pool->mutex);
-    return NULL;
+    pelti_mutex_unlock(&pool->mutex);
 }
 
 static void pool_run(void *user, uint32_t task_count, pelt_task task, void *context)
 {
     pelt_pool *pool = user;
-    pthread_mutex_lock(&pool->mutex);
+    pelti_mutex_lock(&pool->mutex);
     // A run inside a task of this pool, or a second thread's, is done by its own thread: no deadlock.
     bool alone = pool->open || pool->inside_count > 0 || pool->thread_count == 0 || task_count <= 1;
     if (alone) {
-        pthread_mutex_unlock(&pool->mutex);
+        pelti_mutex_unlock(&pool->mutex);
         for (uint32_t i = 0; i < task_count; i++) {
             task(context, i);
         }
@@ -114,51 +97,43 @@ static void pool_run(void *user, uint32_t task_count, pelt_task task, void *cont
     pool->task = task;
     pool->context = context;
     atomic_store_explicit(&pool->next_task, 0, memory_order_relaxed);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
+    pelti_condition_broadcast(&pool->wake);
+    pelti_mutex_unlock(&pool->mutex);
 
     work(pool, task_count, task, context);
 
-    pthread_mutex_lock(&pool->mutex);
+    pelti_mutex_lock(&pool->mutex);
     pool->open = false;
     while (pool->inside_count > 0) {
-        pthread_cond_wait(&pool->idle, &pool->mutex);
+        pelti_condition_wait(&pool->idle, &pool->mutex);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    pelti_mutex_unlock(&pool->mutex);
 }
 
 static bool init_locks(pelt_pool *pool)
 {
-    if (pthread_mutex_init(&pool->mutex, NULL) != 0) {
+    if (!pelti_mutex_init(&pool->mutex)) {
         return false;
     }
-    if (pthread_cond_init(&pool->wake, NULL) != 0) {
-        pthread_mutex_destroy(&pool->mutex);
+    if (!pelti_condition_init(&pool->wake)) {
+        pelti_mutex_destroy(&pool->mutex);
         return false;
     }
-    if (pthread_cond_init(&pool->idle, NULL) != 0) {
-        pthread_cond_destroy(&pool->wake);
-        pthread_mutex_destroy(&pool->mutex);
+    if (!pelti_condition_init(&pool->idle)) {
+        pelti_condition_destroy(&pool->wake);
+        pelti_mutex_destroy(&pool->mutex);
         return false;
     }
     return true;
 }
 
-// Starts workers with all signals blocked, so that the program's handlers run on the program's threads.
 static bool start_threads(pelt_pool *pool)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
-        return false;
-    }
     bool ok = true;
     while (ok && pool->thread_count < pool->capacity) {
-        ok = pthread_create(&pool->threads[pool->thread_count], NULL, worker_main, pool) == 0;
+        ok = pelti_thread_start(&pool->threads[pool->thread_count], worker_main, pool);
         pool->thread_count += ok ? 1 : 0;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
 }
 
@@ -171,7 +146,7 @@ pelt_result pelt_pool_create(uint32_t worker_count, const pelt_allocator *alloca
     if (worker_count > WORKER_BOUND) {
         return PELT_ERROR_ARGUMENT;
     }
-    uint32_t capacity = (worker_count == 0 ? processor_count() : worker_count) - 1;
+    uint32_t capacity = (worker_count == 0 ? default_count() : worker_count) - 1;
     pelt_allocator memory = {0};
     if (allocator) {
         memory = *allocator;
@@ -201,16 +176,16 @@ void pelt_pool_destroy(pelt_pool *pool)
     if (!pool) {
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
+    pelti_mutex_lock(&pool->mutex);
     pool->quit = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
+    pelti_condition_broadcast(&pool->wake);
+    pelti_mutex_unlock(&pool->mutex);
     for (uint32_t i = 0; i < pool->thread_count; i++) {
-        pthread_join(pool->threads[i], NULL);
+        pelti_thread_join(&pool->threads[i]);
     }
-    pthread_cond_destroy(&pool->idle);
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->mutex);
+    pelti_condition_destroy(&pool->idle);
+    pelti_condition_destroy(&pool->wake);
+    pelti_mutex_destroy(&pool->mutex);
     pelt_allocator memory = pool->allocator;
     pelti_release(&memory, pool, 1, pool_size(pool->capacity));
 }

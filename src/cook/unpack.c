@@ -64,6 +64,31 @@ static uint32_t wide_index(const pelt_cooked_primitive *primitive, const pelt_ru
     return local < narrow ? PELT_NONE : run->first_wide + (local - narrow);
 }
 
+pelt_packed_streams pelt_cooked_streams(const pelt_cooked_primitive *primitive)
+{
+    pelt_packed_streams out = {
+        .vertex_count = primitive->vertex_count,
+        .positions = primitive->positions,
+        .normals = primitive->normals,
+        .tangents = primitive->tangents,
+        .encoding = primitive->encoding,
+        .weights = primitive->weights,
+        .joints = primitive->joints,
+        .runs = {.run_count = primitive->run_count,
+                 .runs = primitive->runs,
+                 .run_joint_count = primitive->run_joint_count,
+                 .run_joints = primitive->run_joints,
+                 .joints_size = primitive->joints_size,
+                 .ordered = primitive->ordered,
+                 .wide_count = primitive->wide_count,
+                 .extra_offsets = primitive->wide_count > 0 ? primitive->extra_offsets : NULL,
+                 .extra_count = primitive->extra_count,
+                 .extras = primitive->extras},
+        .joint_bound = primitive->joint_bound,
+    };
+    return out;
+}
+
 uint32_t pelt_cooked_influences(const pelt_cooked_primitive *primitive, uint32_t vertex, uint32_t capacity,
                                 uint16_t *joints, float *weights)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks a skin job before anything is written: pointers, strides, overlap of what is written with what is read, and
 // the joint range.
-#include "skin.h"
+#include "skin/influences.h"
 
 #include "base/base.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     OUTPUT_LIMIT = 5, // positions, normals, tangents, mirrored, box
-    INPUT_LIMIT = 7   // palette, joints, weights, positions, normals, tangents, the morph list
+    INPUT_LIMIT = 11  // palette, joints, weights, positions, normals, tangents, the morph list, runs and their lists
 };
 
 // Bytes that a job reads or writes: count elements of size bytes, stride bytes apart. At least one element.
@@ -77,31 +77,57 @@ static bool resolve_stride(size_t *stride, uint64_t size, size_t alignment)
     return *stride >= size && *stride % alignment == 0;
 }
 
+static bool is_packed(pelt_direction_format format)
+{
+    return format == PELT_DIRECTION_OCTAHEDRAL;
+}
+
+static uint64_t direction_size(pelt_direction_format format, uint64_t components)
+{
+    return is_packed(format) ? sizeof(uint32_t) : components * sizeof(float);
+}
+
+static uint64_t weights_size(const pelt_skin_job *job)
+{
+    if (pelti_skin_weights_packed(job)) {
+        return sizeof(uint32_t);
+    }
+    return job->influence_count * (job->weight_format == PELT_WEIGHT_UNORM16 ? sizeof(uint16_t) : sizeof(float));
+}
+
+static bool resolve_joints_stride(pelt_skin_job *job)
+{
+    if (job->runs) { // the runs say where joints lie
+        return job->joints_stride == 0;
+    }
+    return resolve_stride(&job->joints_stride, (uint64_t)job->influence_count * sizeof(uint16_t), sizeof(uint16_t));
+}
+
 static bool resolve_strides(pelt_skin_job *job)
 {
-    uint64_t joints_size = (uint64_t)job->influence_count * sizeof(uint16_t);
-    uint64_t weights_size = (uint64_t)job->influence_count * sizeof(float);
-    return resolve_stride(&job->joints_stride, joints_size, sizeof(uint16_t)) &&
-           resolve_stride(&job->weights_stride, weights_size, sizeof(float)) &&
+    size_t weight_alignment = job->weight_format == PELT_WEIGHT_UNORM16 ? sizeof(uint16_t) : sizeof(float);
+    return resolve_joints_stride(job) && resolve_stride(&job->palette_stride, sizeof(pelt_mat34), sizeof(float)) &&
+           resolve_stride(&job->weights_stride, weights_size(job), weight_alignment) &&
            resolve_stride(&job->positions_stride, 3 * sizeof(float), sizeof(float)) &&
-           resolve_stride(&job->normals_stride, 3 * sizeof(float), sizeof(float)) &&
-           resolve_stride(&job->tangents_stride, 4 * sizeof(float), sizeof(float)) &&
+           resolve_stride(&job->normals_stride, direction_size(job->direction_format, 3), sizeof(float)) &&
+           resolve_stride(&job->tangents_stride, direction_size(job->direction_format, 4), sizeof(float)) &&
            resolve_stride(&job->out_positions_stride, 3 * sizeof(float), sizeof(float)) &&
-           resolve_stride(&job->out_normals_stride, 3 * sizeof(float), sizeof(float)) &&
-           resolve_stride(&job->out_tangents_stride, 4 * sizeof(float), sizeof(float)) &&
+           resolve_stride(&job->out_normals_stride, direction_size(job->out_direction_format, 3), sizeof(float)) &&
+           resolve_stride(&job->out_tangents_stride, direction_size(job->out_direction_format, 4), sizeof(float)) &&
            resolve_stride(&job->out_mirrored_stride, sizeof(uint8_t), sizeof(uint8_t));
 }
 
 static bool pointers_are_aligned(const pelt_skin_job *job)
 {
-    const void *floats[] = {job->palette,       job->weights,     job->positions,    job->normals, job->tangents,
+    const void *floats[] = {job->palette,       job->positions,   job->normals,      job->tangents,
                             job->out_positions, job->out_normals, job->out_tangents, job->box};
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
         if (!is_aligned(floats[i], sizeof(float))) {
             return false;
         }
     }
-    return is_aligned(job->joints, sizeof(uint16_t));
+    size_t weight_alignment = job->weight_format == PELT_WEIGHT_UNORM16 ? sizeof(uint16_t) : sizeof(float);
+    return is_aligned(job->joints, sizeof(uint16_t)) && is_aligned(job->weights, weight_alignment);
 }
 
 static bool morphs_are_valid(const pelt_skin_job *job)
@@ -152,27 +178,47 @@ static bool add_input(span_list *list, const void *data, uint64_t count, uint64_
     return add_span(list->inputs, &list->input_count, data, count, size, stride);
 }
 
+static bool add_array(span_list *list, const void *data, uint64_t count, uint64_t size)
+{
+    return add_input(list, count > 0 ? data : NULL, 1, count * size, count * size);
+}
+
+static bool add_run_inputs(span_list *list, const pelt_joint_runs *runs)
+{
+    return add_array(list, runs->runs, runs->run_count, sizeof *runs->runs) &&
+           add_array(list, runs->run_joints, runs->run_joint_count, sizeof *runs->run_joints) &&
+           add_array(list, runs->extra_offsets, runs->wide_count > 0 ? (uint64_t)runs->wide_count + 1 : 0,
+                     sizeof *runs->extra_offsets) &&
+           add_array(list, runs->extras, runs->extra_count, sizeof *runs->extras);
+}
+
 // Everything that the job reads or writes but the morph streams. Streams that no output needs are not read.
 static bool list_spans(const pelt_skin_job *job, span_list *list)
 {
     uint64_t n = job->vertex_count;
-    uint64_t influences = job->influence_count;
-    bool influenced = influences > 0;
+    bool influenced = job->influence_count > 0;
+    const pelt_joint_runs *runs = influenced ? job->runs : NULL;
     bool places = job->out_positions || job->box;
-    uint64_t palette_size = (uint64_t)job->palette_count * sizeof(pelt_mat34);
+    uint64_t joints_size = runs ? runs->joints_size : (uint64_t)job->influence_count * sizeof(uint16_t);
     uint64_t morphs_size = (uint64_t)job->morph_count * sizeof(pelt_skin_morph);
     return add_output(list, job->out_positions, n, 3 * sizeof(float), job->out_positions_stride) &&
-           add_output(list, job->out_normals, n, 3 * sizeof(float), job->out_normals_stride) &&
-           add_output(list, job->out_tangents, n, 4 * sizeof(float), job->out_tangents_stride) &&
+           add_output(list, job->out_normals, n, direction_size(job->out_direction_format, 3),
+                      job->out_normals_stride) &&
+           add_output(list, job->out_tangents, n, direction_size(job->out_direction_format, 4),
+                      job->out_tangents_stride) &&
            add_output(list, job->out_mirrored, n, sizeof(uint8_t), job->out_mirrored_stride) &&
            add_output(list, job->box, 1, sizeof(pelt_box), sizeof(pelt_box)) &&
-           add_input(list, job->palette, 1, palette_size, palette_size) &&
-           add_input(list, influenced ? job->joints : NULL, n, influences * sizeof(uint16_t), job->joints_stride) &&
-           add_input(list, influenced ? job->weights : NULL, n, influences * sizeof(float), job->weights_stride) &&
+           add_input(list, job->palette, job->palette_count, sizeof(pelt_mat34), job->palette_stride) &&
+           add_input(list, influenced ? job->joints : NULL, runs ? 1 : n, joints_size,
+                     runs ? joints_size : job->joints_stride) &&
+           add_input(list, influenced ? job->weights : NULL, n, weights_size(job), job->weights_stride) &&
            add_input(list, places ? job->positions : NULL, n, 3 * sizeof(float), job->positions_stride) &&
-           add_input(list, job->out_normals ? job->normals : NULL, n, 3 * sizeof(float), job->normals_stride) &&
-           add_input(list, job->out_tangents ? job->tangents : NULL, n, 4 * sizeof(float), job->tangents_stride) &&
-           add_input(list, job->morph_count > 0 ? job->morphs : NULL, 1, morphs_size, morphs_size);
+           add_input(list, job->out_normals ? job->normals : NULL, n, direction_size(job->direction_format, 3),
+                     job->normals_stride) &&
+           add_input(list, job->out_tangents ? job->tangents : NULL, n, direction_size(job->direction_format, 4),
+                     job->tangents_stride) &&
+           add_input(list, job->morph_count > 0 ? job->morphs : NULL, 1, morphs_size, morphs_size) &&
+           (!runs || add_run_inputs(list, runs));
 }
 
 static bool outputs_avoid(const span_list *list, const span *other)
@@ -221,45 +267,57 @@ static bool nothing_overlaps(const pelt_skin_job *job)
     return true;
 }
 
+// Formats and flags that exist, and go together.
+static bool formats_are_valid(const pelt_skin_job *job)
+{
+    bool known = (unsigned)job->weight_format <= PELT_WEIGHT_PLAIN &&
+                 (unsigned)job->direction_format <= PELT_DIRECTION_OCTAHEDRAL &&
+                 (unsigned)job->out_direction_format <= PELT_DIRECTION_OCTAHEDRAL &&
+                 (unsigned)job->isa < PELT_ISA_COUNT && (job->flags & ~(uint32_t)PELT_NORMAL_OUTWARD) == 0;
+    if (!known || job->influence_count == 0) {
+        return known;
+    }
+    bool packed = pelti_skin_weights_packed(job);
+    bool countable = !job->runs || job->influence_count == 4 || (job->influence_count == 8 && !packed);
+    return countable && (job->runs || !packed);
+}
+
 pelt_result pelti_skin_resolve(const pelt_skin_job *job, pelt_skin_job *out)
 {
-    if (!job || (job->flags & ~(uint32_t)PELT_NORMAL_OUTWARD) != 0) {
+    if (!job || !formats_are_valid(job)) {
         return PELT_ERROR_ARGUMENT;
     }
     *out = *job;
+    out->runs = job->influence_count > 0 ? job->runs : NULL;
     if (!resolve_strides(out) || !pointers_are_aligned(out) || !morphs_are_valid(out) || !streams_are_present(out)) {
         return PELT_ERROR_ARGUMENT;
     }
-    if (out->vertex_count > 0 && !nothing_overlaps(out)) {
+    if (out->vertex_count > 0 && ((out->runs && !pelti_skin_runs_valid(out)) || !nothing_overlaps(out))) {
         return PELT_ERROR_ARGUMENT;
     }
     return PELT_OK;
 }
 
-static uint16_t joint_max(const uint16_t *joints, size_t count)
-{
-    uint16_t max = 0;
-    for (size_t i = 0; i < count; i++) {
-        max = joints[i] > max ? joints[i] : max;
-    }
-    return max;
-}
-
 // The rare case: some joint is out of range, and only its weight tells whether that matters.
 static bool vertex_joints_valid(const pelt_skin_job *job, uint32_t vertex)
 {
-    const uint16_t *joints = (const uint16_t *)(const void *)((const char *)job->joints + job->joints_stride * vertex);
-    const float *weights = (const float *)(const void *)((const char *)job->weights + job->weights_stride * vertex);
-    for (uint32_t i = 0; i < job->influence_count; i++) {
-        if (joints[i] >= job->palette_count && weights[i] != 0.0F) {
+    pelti_influences in;
+    pelti_skin_influences(job, NULL, vertex, &in);
+    uint32_t joint = 0;
+    float weight = 0.0F;
+    for (uint32_t i = 0; i < in.count; i++) {
+        if (pelti_skin_influence(&in, i, &joint, &weight) && joint >= job->palette_count) {
             return false;
         }
     }
     return true;
 }
 
-bool pelti_skin_joints_valid(const pelt_skin_job *job, uint32_t first, uint32_t last)
+bool pelti_skin_joints_valid(const pelt_skin_job *job, const pelti_skin_kernel *kernel, uint32_t first, uint32_t last)
 {
+    if (job->runs) {
+        return pelti_skin_run_joints_valid(job, kernel, first, last);
+    }
     if (job->influence_count == 0 || job->palette_count > UINT16_MAX) {
         return true;
     }
@@ -267,13 +325,17 @@ bool pelti_skin_joints_valid(const pelt_skin_job *job, uint32_t first, uint32_t 
     const char *joints = (const char *)job->joints;
     if (job->joints_stride == count * sizeof(uint16_t)) {
         const void *start = joints + job->joints_stride * first;
-        if (joint_max(start, count * (last - first)) < job->palette_count) {
+        if (kernel->max_u16(start, count * (last - first)) < job->palette_count) {
             return true;
         }
     }
     for (uint32_t v = first; v < last; v++) {
-        const void *start = joints + job->joints_stride * v;
-        if (joint_max(start, count) >= job->palette_count && !vertex_joints_valid(job, v)) {
+        const uint16_t *start = (const uint16_t *)(const void *)(joints + job->joints_stride * v);
+        uint16_t max = 0;
+        for (size_t i = 0; i < count; i++) {
+            max = start[i] > max ? start[i] : max;
+        }
+        if (max >= job->palette_count && !vertex_joints_valid(job, v)) {
             return false;
         }
     }

@@ -4,7 +4,7 @@
 // (M. Balinski, H. Young, "Fair Representation", 1982, on Hamilton's method); "plain" rounds each weight by itself.
 #include "base/base.h"
 
-#include <pelt/cook.h>
+#include <pelt/packed.h>
 
 #include <float.h>
 

@@ -4,7 +4,7 @@
 // around a point, not the one that is nearest in the square.
 #include "base/base.h"
 
-#include <pelt/cook.h>
+#include <pelt/packed.h>
 
 #include <math.h>
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The vector types of lanes.h with one lane, in plain C: what every other one is compared with.
+#ifndef PELTI_LANES_SCALAR_H
+#define PELTI_LANES_SCALAR_H
+
+#include <pelt/math.h>
+
+#include <string.h>
+
+typedef float f1_wide;
+typedef double d1_wide;
+typedef float f1_scalar;
+typedef double d1_scalar;
+
+enum {
+    f1_count = 1,
+    d1_count = 1
+};
+
+#define f1_set(a) ((float)(a))
+#define f1_add(a, b) ((a) + (b))
+#define f1_sub(a, b) ((a) - (b))
+#define f1_mul(a, b) ((a) * (b))
+#define d1_set(a) ((double)(a))
+#define d1_add(a, b) ((a) + (b))
+#define d1_sub(a, b) ((a) - (b))
+#define d1_mul(a, b) ((a) * (b))
+
+static inline void prefetch_ahead(const void *now)
+{
+    (void)now;
+}
+
+static inline float f1_two_over(float square)
+{
+    return square > 0.0F ? 2.0F / square : 0.0F;
+}
+
+static inline double d1_two_over(double square)
+{
+    return square > 0.0 ? 2.0 / square : 0.0;
+}
+
+static inline void f1_load_head(const pelt_trs *const *transforms, size_t node, f1_wide out[8])
+{
+    const pelt_trs *t = &transforms[0][node];
+    memcpy(out, &t->translation, sizeof t->translation);
+    memcpy(out + 3, &t->rotation, sizeof t->rotation);
+    out[7] = t->scale.x;
+}
+
+static inline void f1_load_tail(const pelt_trs *const *transforms, size_t node, f1_wide out[2])
+{
+    out[0] = transforms[0][node].scale.y;
+    out[1] = transforms[0][node].scale.z;
+}
+
+static inline void d1_load_head(const pelt_trs *const *transforms, size_t node, d1_wide out[8])
+{
+    float values[8];
+    f1_load_head(transforms, node, values);
+    for (int i = 0; i < 8; i++) {
+        out[i] = (double)values[i];
+    }
+}
+
+static inline void d1_load_tail(const pelt_trs *const *transforms, size_t node, d1_wide out[2])
+{
+    out[0] = (double)transforms[0][node].scale.y;
+    out[1] = (double)transforms[0][node].scale.z;
+}
+
+static inline void f1_store_rows01(const f1_wide rows[8], float *const *out, size_t offset)
+{
+    memcpy(out[0] + offset, rows, 8 * sizeof *rows);
+}
+
+static inline void f1_store_row2(const f1_wide row[4], float *const *out, size_t offset, bool is_4x4)
+{
+    const float last[4] = {0.0F, 0.0F, 0.0F, 1.0F};
+    memcpy(out[0] + offset + 8, row, 4 * sizeof *row);
+    if (is_4x4) {
+        memcpy(out[0] + offset + 12, last, sizeof last);
+    }
+}
+
+static inline void d1_store_rows01(const d1_wide rows[8], float *const *out, size_t offset)
+{
+    for (size_t i = 0; i < 8; i++) {
+        out[0][offset + i] = (float)rows[i];
+    }
+}
+
+static inline void d1_store_row2(const d1_wide row[4], float *const *out, size_t offset, bool is_4x4)
+{
+    const float rounded[4] = {(float)row[0], (float)row[1], (float)row[2], (float)row[3]};
+    f1_store_row2(rounded, out, offset, is_4x4);
+}
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// What blending a whole matrix per influence reads, prepared for 64 vertices at a time so that the addresses are known
+// long before the matrices are loaded: byte offsets of matrices, and weights as floats, four or eight in a row. Shared
+// by all wide kernels.
+#ifndef PELTI_SKIN_WIDE_ROWS_H
+#define PELTI_SKIN_WIDE_ROWS_H
+
+#include "skin/wide_blocks.h"
+
+enum {
+    GROUP_SIZE = 64, // vertices
+    SLOT_LIMIT = 8,  // influences
+    LISTED_SIZE = 64 // bytes of a matrix of a run's list
+};
+
+typedef struct row_group {
+    const char *matrices;
+    uint16_t highest; // index of a matrix
+    uint16_t stride;
+    uint32_t first; // vertex
+    uint32_t slots; // 4 or 8 for each vertex; those past the influence count weigh nothing
+    const char *weights;
+    size_t weights_stride;
+    uint32_t offsets[GROUP_SIZE * SLOT_LIMIT];
+    float scratch[GROUP_SIZE * SLOT_LIMIT];
+} row_group;
+
+// Offsets are products of 16 bits, of which every instruction set makes several at once.
+static bool rows_fit(const pelt_skin_job *job)
+{
+    return job->influence_count <= SLOT_LIMIT && job->palette_stride <= UINT16_MAX &&
+           (uint64_t)(job->palette_count - 1) * job->palette_stride <= INT32_MAX;
+}
+
+static void load_byte_indices(const uint8_t *from, uint32_t count, bool last_first, uint16_t *out)
+{
+    for (uint32_t i = 0; i < count * 4; i++) {
+        out[i] = from[i];
+    }
+    for (uint32_t v = 0; last_first && v < count; v++) {
+        uint16_t *four = out + (size_t)v * 4;
+        const uint16_t turned[4] = {four[3], four[0], four[1], four[2]};
+        memcpy(four, turned, sizeof turned);
+    }
+}
+
+// Indices in the order in which influences are summed, slots of each vertex: in the copy, or where they lie. Of sorted
+// weights slot 3 goes first.
+static const uint16_t *load_indices(const span *s, uint32_t first, uint32_t count, uint32_t slots, uint16_t *copy)
+{
+    const pelt_skin_job *job = &s->plan->job;
+    uint32_t used = job->influence_count;
+    bool bytes = s->run && s->run->layout != PELT_JOINTS_DIRECT16;
+    bool last_first = job->weight_format == PELT_WEIGHT_SORTED;
+    const char *joints = element(s->joints, s->joints_stride, first - s->first_vertex);
+    if (!bytes && used == slots && s->joints_stride == used * sizeof *copy && !last_first) {
+        return (const uint16_t *)(const void *)joints;
+    }
+    if (bytes && used == 4) {
+        load_byte_indices((const uint8_t *)joints, count, last_first, copy);
+        return copy;
+    }
+    for (uint32_t v = 0; v < count; v++) {
+        const char *from = joints + s->joints_stride * v;
+        for (uint32_t i = 0; i < slots; i++) {
+            uint32_t slot = last_first ? (i + 3) % 4 : i;
+            uint32_t at = slot < used ? slot : 0;
+            copy[v * slots + i] = bytes ? ((const uint8_t *)from)[at] : ((const uint16_t *)(const void *)from)[at];
+        }
+    }
+    return copy;
+}
+
+static void scale_by_shares(const span *s, uint32_t first, uint32_t count, float *weights)
+{
+    for (uint32_t v = 0; v < count; v++) {
+        const pelt_extra_influence *extras = NULL;
+        uint32_t extra_count = pelti_skin_extras(s->plan->job.runs, s->run, first + v, &extras);
+        float share = pelti_skin_share(extras, extra_count);
+        for (uint32_t i = 0; i < 4; i++) {
+            weights[v * 4 + i] *= share;
+        }
+    }
+}
+
+static void decode_group(const span *s, uint32_t first, uint32_t count, float *out)
+{
+    const pelt_skin_job *job = &s->plan->job;
+    uint32_t codes[GROUP_SIZE];
+    if (job->weights_stride == sizeof codes[0]) {
+        memcpy(codes, element(job->weights, sizeof codes[0], first), count * sizeof codes[0]);
+    } else {
+        for (uint32_t v = 0; v < count; v++) {
+            memcpy(&codes[v], element(job->weights, job->weights_stride, first + v), sizeof codes[v]);
+        }
+    }
+    for (uint32_t v = count; v % WIDE != 0; v++) {
+        codes[v] = 0;
+    }
+    for (uint32_t v = 0; v < count; v += WIDE) {
+        wide weights[4];
+        wide_int block_codes = wide_load_codes((const char *)(codes + v), sizeof codes[0]);
+        if (job->weight_format == PELT_WEIGHT_SORTED) {
+            wide_decode_weights(block_codes, true, weights);
+        } else {
+            wide_decode_weights(block_codes, false, weights);
+        }
+        wide_store4((char *)(out + (size_t)v * 4), 4 * sizeof(float), weights, false);
+    }
+}
+
+static void load_weights_as_floats(const span *s, uint32_t first, uint32_t count, uint32_t slots, float *out)
+{
+    const pelt_skin_job *job = &s->plan->job;
+    for (uint32_t v = 0; v < count; v++) {
+        const char *from = element(job->weights, job->weights_stride, first + v);
+        for (uint32_t i = 0; i < slots; i++) {
+            float weight = 0.0F;
+            if (i < job->influence_count) {
+                weight = job->weight_format == PELT_WEIGHT_UNORM16
+                             ? pelti_skin_unorm16(((const uint16_t *)(const void *)from)[i])
+                             : ((const float *)(const void *)from)[i];
+            }
+            out[v * slots + i] = weight;
+        }
+    }
+}
+
+static void make_offsets(const uint16_t *indices, uint32_t count, uint16_t highest, uint16_t stride, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t index = indices[i] < highest ? indices[i] : highest;
+        out[i] = (uint32_t)index * stride;
+    }
+}
+
+// Vertices [first, last), at most GROUP_SIZE; the first of a block again where the last block is not full.
+static void load_group(const span *s, bool has_extras, uint32_t first, uint32_t last, row_group *g)
+{
+    const pelt_skin_job *job = &s->plan->job;
+    uint32_t count = last - first < GROUP_SIZE ? last - first : GROUP_SIZE;
+    uint16_t copy[GROUP_SIZE * SLOT_LIMIT];
+    g->first = first;
+    g->slots = job->influence_count <= 4 ? 4 : 8;
+    const uint16_t *indices = load_indices(s, first, count, g->slots, copy);
+    make_offsets(indices, count * g->slots, g->highest, g->stride, g->offsets);
+    bool in_place = job->weight_format == PELT_WEIGHT_FLOAT && job->influence_count == g->slots && count % WIDE == 0;
+    g->weights_stride = in_place ? job->weights_stride : g->slots * sizeof(float);
+    g->weights = in_place ? element(job->weights, job->weights_stride, first) : (const char *)g->scratch;
+    if (in_place) {
+        return;
+    }
+    if (pelti_skin_weights_packed(job)) {
+        decode_group(s, first, count, g->scratch);
+        if (has_extras) {
+            scale_by_shares(s, first, count, g->scratch);
+        }
+    } else {
+        load_weights_as_floats(s, first, count, g->slots, g->scratch);
+    }
+    for (uint32_t v = count; v % WIDE != 0; v++) {
+        size_t from = (size_t)(count / WIDE * WIDE) * g->slots;
+        memcpy(g->offsets + (size_t)v * g->slots, g->offsets + from, g->slots * sizeof g->offsets[0]);
+        memcpy(g->scratch + (size_t)v * g->slots, g->scratch + from, g->slots * sizeof g->scratch[0]);
+    }
+}
+
+// The matrices of a run side by side; what a clamped index past the list finds is the first.
+static inline void load_list(const span *s, char list[PELT_RUN_JOINTS * LISTED_SIZE])
+{
+    const pelt_skin_job *job = &s->plan->job;
+    const uint16_t *joints = job->runs->run_joints + s->run->first_joint;
+    for (uint32_t i = 0; i < PELT_RUN_JOINTS; i++) {
+        const pelt_mat34 *matrix = pelti_skin_matrix(job, joints[i < s->run->joint_count ? i : 0]);
+        memcpy(list + (size_t)i * LISTED_SIZE, matrix, sizeof *matrix);
+    }
+}
+
+// matrices: of a run's list, or NULL for the palette.
+static void init_group(const pelt_skin_job *job, const char *list, row_group *g)
+{
+    uint32_t last = list ? PELT_RUN_JOINTS - 1 : job->palette_count - 1;
+    g->matrices = list ? list : (const char *)job->palette;
+    g->highest = (uint16_t)(last < UINT16_MAX ? last : UINT16_MAX);
+    g->stride = (uint16_t)(list ? LISTED_SIZE : job->palette_stride);
+}
+
+#endif
