@@ -19,6 +19,10 @@ PELT_API pelt_result pelt_pose_create(const pelt_asset *asset, const pelt_alloca
 // NULL is accepted.
 PELT_API void pelt_pose_destroy(pelt_pose *pose);
 
+// The instruction set of updates, as pelt_isa_choose(cap, disabled) chooses it; a new pose has the best one. Every one
+// gives the same bits.
+PELT_API void pelt_pose_set_isa(pelt_pose *pose, pelt_isa cap, uint32_t disabled);
+
 // Back to the rest pose; only what differs becomes dirty.
 PELT_API void pelt_pose_reset(pelt_pose *pose);
 // Sets parent_from_node. The rotation may have any length but zero; all values finite. The same value again dirties

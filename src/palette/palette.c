@@ -4,13 +4,13 @@
 #include "pose/pose.h"
 
 #include "base/base.h"
+#include "kernel.h"
 
 #include <pelt/palette.h>
 
 enum {
     CUT_CAPACITY = 256,
-    FIRST_CUT_DISTANCE = 1024, // matrices; about 10 us of work
-    JOINT_BLOCK = 32           // twice 3 KB of matrices
+    FIRST_CUT_DISTANCE = 1024 // matrices; some us of work
 };
 
 // Where a task begins: a joint of an item.
@@ -23,6 +23,7 @@ typedef struct cut {
 // distance matrices apart.
 typedef struct work {
     const pelt_palette_job *job;
+    const pelti_palette_kernel *kernel;
     uint64_t matrix_count;
     uint64_t distance;
     uint32_t cut_count;
@@ -81,54 +82,17 @@ static void add_item(work *w, uint32_t item, uint32_t matrix_count)
     w->matrix_count += matrix_count;
 }
 
-// count matrices, rounded.
-static void store_matrices(const pelti_mat34d *matrices, uint32_t count, pelt_palette_format format,
-                           float *restrict out)
-{
-    const double *restrict m = matrices->m;
-    if (format == PELT_PALETTE_3X4) {
-        for (uint32_t i = 0; i < 12 * count; i++) {
-            out[i] = (float)m[i];
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++, m += 12, out += 16) {
-        for (uint32_t k = 0; k < 12; k++) {
-            out[k] = (float)m[k];
-        }
-        out[12] = 0.0F;
-        out[13] = 0.0F;
-        out[14] = 0.0F;
-        out[15] = 1.0F;
-    }
-}
-
-// Conversion, products and rounding are passes of their own over some joints at a time: each is a straight loop over
-// memory in the first cache, and no load waits for the store before it.
-static void evaluate_joints(const pelt_palette_item *item, uint32_t begin, uint32_t end, pelt_palette_format format)
+static void evaluate_joints(const work *w, const pelt_palette_item *item, uint32_t begin, uint32_t end)
 {
     const pelti_mat34d *worlds = pelti_pose_worlds(item->pose);
-    const size_t stride = matrix_size(format) / sizeof(float);
-    float *out = (float *)item->palette + stride * begin;
+    const bool is_4x4 = w->job->format == PELT_PALETTE_4X4;
+    float *out = (float *)item->palette + matrix_size(w->job->format) / sizeof(float) * begin;
     if (item->skin == PELT_NONE) {
-        store_matrices(&worlds[item->node], 1, format, out);
+        pelti_palette_store(&worlds[item->node], is_4x4, out);
         return;
     }
     const pelt_skin *skin = &pelti_pose_data(item->pose)->skins[item->skin];
-    pelti_mat34d joint_from_bind[JOINT_BLOCK];
-    pelti_mat34d world_from_bind[JOINT_BLOCK];
-    while (begin < end) {
-        uint32_t count = end - begin < JOINT_BLOCK ? end - begin : JOINT_BLOCK;
-        for (uint32_t i = 0; i < count; i++) {
-            joint_from_bind[i] = pelti_mat34d_from_mat34(&skin->inverse_binds[begin + i]);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            pelti_mat34d_multiply(&worlds[skin->joints[begin + i]], &joint_from_bind[i], &world_from_bind[i]);
-        }
-        store_matrices(world_from_bind, count, format, out);
-        out += stride * count;
-        begin += count;
-    }
+    w->kernel->matrices(worlds, skin->joints + begin, skin->inverse_binds + begin, end - begin, is_4x4, out);
 }
 
 static void evaluate_task(void *context, uint32_t task_index)
@@ -142,11 +106,11 @@ static void evaluate_task(void *context, uint32_t task_index)
     uint32_t joint = begin.joint;
     for (uint32_t i = begin.item; i < end.item; i++) {
         const pelt_palette_item *item = &w->job->items[i];
-        evaluate_joints(item, joint, item_matrix_count(item), w->job->format);
+        evaluate_joints(w, item, joint, item_matrix_count(item));
         joint = 0;
     }
     if (end.item < w->job->item_count && joint < end.joint) {
-        evaluate_joints(&w->job->items[end.item], joint, end.joint, w->job->format);
+        evaluate_joints(w, &w->job->items[end.item], joint, end.joint);
     }
 }
 
@@ -158,6 +122,7 @@ pelt_result pelt_palette_evaluate(const pelt_palette_job *job)
     }
     work w;
     w.job = job;
+    w.kernel = pelti_palette_kernel_of(pelt_isa_choose(job->isa, job->disabled_isas));
     w.matrix_count = 0;
     w.distance = FIRST_CUT_DISTANCE;
     w.cut_count = 0;

@@ -36,6 +36,26 @@ static void find_skin_ranges(pelt_pose *pose)
     }
 }
 
+// Sorts nodes [begin, begin + count) by depth, counted from the block's own beginning.
+static void order_block(pelt_pose *pose, uint32_t begin, uint32_t count)
+{
+    uint8_t depths[PELTI_NODE_BLOCK];
+    uint32_t starts[PELTI_NODE_BLOCK + 1] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t parent = pose->parents[begin + i];
+        bool is_inside = parent != PELT_NONE && parent >= begin;
+        depths[i] = is_inside ? (uint8_t)(depths[parent - begin] + 1) : 0;
+        starts[depths[i] + 1]++;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        starts[i] += starts[i - 1];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        pose->order[begin + starts[depths[i]]] = begin + i;
+        starts[depths[i]]++;
+    }
+}
+
 pelt_result pelt_pose_create(const pelt_asset *asset, const pelt_allocator *allocator, pelt_pose **out_pose)
 {
     if (out_pose) {
@@ -52,6 +72,7 @@ pelt_result pelt_pose_create(const pelt_asset *asset, const pelt_allocator *allo
     const uint64_t transforms = place(&l, nodes, sizeof(pelt_trs));
     const uint64_t own_matrices = place(&l, nodes, sizeof(pelt_mat34));
     const uint64_t parents = place(&l, nodes, sizeof(uint32_t));
+    const uint64_t order = place(&l, nodes, sizeof(uint32_t));
     const uint64_t skin_ranges = place(&l, data->skin_count, sizeof(pelti_skin_range));
     const uint64_t weights = place(&l, data->rest_weight_count, sizeof(float));
     const uint64_t transform_dirty = place(&l, nodes, 1);
@@ -73,6 +94,7 @@ pelt_result pelt_pose_create(const pelt_asset *asset, const pelt_allocator *allo
         .size = (size_t)l.size,
         .asset = asset,
         .data = data,
+        .kernel = pelti_pose_kernel_of(pelt_isa_choose(PELT_ISA_BEST, 0)),
         .locals = {.transforms = (void *)(block + transforms),
                    .transform_changed = (uint8_t *)block + transform_dirty,
                    .uses_matrix = (uint8_t *)block + uses_matrix,
@@ -81,17 +103,22 @@ pelt_result pelt_pose_create(const pelt_asset *asset, const pelt_allocator *allo
         .worlds = (void *)(block + worlds),
         .own_matrices = (void *)(block + own_matrices),
         .parents = (void *)(block + parents),
+        .order = (void *)(block + order),
         .skin_ranges = (void *)(block + skin_ranges),
         .node_changed = (uint8_t *)block + node_changed,
         .weights_changed = (uint8_t *)block + weights_changed,
         .skin_changed = (uint8_t *)block + skin_changed,
     };
-    find_skin_ranges(pose);
     pelt_locals_rest(asset, &pose->locals);
     for (uint32_t i = 0; i < data->node_count; i++) {
         pose->parents[i] = data->nodes[i].parent;
         pose->locals.transform_changed[i] = 1;
         pose->locals.weights_changed[i] = data->nodes[i].weight_count > 0;
+    }
+    find_skin_ranges(pose);
+    for (uint32_t i = 0; i < data->node_count; i += PELTI_NODE_BLOCK) {
+        uint32_t count = data->node_count - i < PELTI_NODE_BLOCK ? data->node_count - i : PELTI_NODE_BLOCK;
+        order_block(pose, i, count);
     }
     *out_pose = pose;
     return PELT_OK;
@@ -258,6 +285,11 @@ bool pelt_pose_weights_changed(const pelt_pose *pose, uint32_t node)
 const pelt_asset *pelt_pose_asset(const pelt_pose *pose)
 {
     return pose->asset;
+}
+
+void pelt_pose_set_isa(pelt_pose *pose, pelt_isa cap, uint32_t disabled)
+{
+    pose->kernel = pelti_pose_kernel_of(pelt_isa_choose(cap, disabled));
 }
 
 const pelti_mat34d *pelti_pose_worlds(const pelt_pose *pose)

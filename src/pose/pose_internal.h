@@ -5,10 +5,17 @@
 
 #include "pose.h"
 
+#include "kernel.h"
+
 #include "base/base.h"
 
 // Flag arrays are read in blocks of so many bytes; their tails are zero.
 #define PELTI_FLAG_BLOCK 32
+
+enum {
+    // Nodes that an update takes at a time; 6 KB of matrices, which stay in the first cache.
+    PELTI_NODE_BLOCK = 64
+};
 
 // Values of pelt_locals.uses_matrix. A matrix of the asset and one that was set are told apart so that
 // pelt_locals_rest, which knows nothing of poses, can bring the first back.
@@ -29,10 +36,12 @@ struct pelt_pose {
     size_t size; // bytes of the allocation
     const pelt_asset *asset;
     const pelt_asset_data *data;
+    const pelti_pose_kernel *kernel;
     pelt_locals locals; // its flags are what is dirty now
     pelti_mat34d *worlds;
-    pelt_mat34 *own_matrices;      // set by pelt_pose_set_local_matrix
-    uint32_t *parents;             // beside each other here, 150 bytes apart in the asset
+    pelt_mat34 *own_matrices; // set by pelt_pose_set_local_matrix
+    uint32_t *parents;        // beside each other here, 150 bytes apart in the asset
+    uint32_t *order; // the nodes of each block of PELTI_NODE_BLOCK, by depth inside of it: neighbours are independent
     pelti_skin_range *skin_ranges; // by skin
 
     // What the last update found.

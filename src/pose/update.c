@@ -3,10 +3,6 @@
 // and the dirty set is a list of disjoint ranges: each is computed in a straight pass, without a test per node.
 #include "pose_internal.h"
 
-enum {
-    LOCAL_BLOCK = 32 // 3 KB of matrices, which stay in the first cache
-};
-
 static bool is_block_clear(const uint8_t *flags)
 {
     uint64_t words[PELTI_FLAG_BLOCK / sizeof(uint64_t)];
@@ -34,38 +30,33 @@ static uint32_t next_set(const uint8_t *flags, uint32_t begin, uint32_t end)
     return i;
 }
 
-static void local_matrix(const pelt_pose *pose, uint32_t node, pelti_mat34d *out)
+// Local matrices of [begin, begin + count). Runs of TRS nodes, mostly all of them, are left to the kernel.
+static void local_matrices(const pelt_pose *pose, uint32_t begin, uint32_t count, pelti_mat34d *out)
 {
-    uint8_t kind = pose->locals.uses_matrix[node];
-    if (kind == PELTI_LOCAL_TRS) {
-        *out = pelti_mat34d_from_trs(&pose->locals.transforms[node]);
-    } else if (kind == PELTI_LOCAL_ASSET_MATRIX) {
-        *out = pelti_mat34d_from_mat34(&pose->data->nodes[node].local_matrix);
-    } else {
-        *out = pelti_mat34d_from_mat34(&pose->own_matrices[node]);
+    const uint8_t *kinds = pose->locals.uses_matrix;
+    uint32_t i = begin;
+    while (i < begin + count) {
+        uint32_t end = next_set(kinds, i, begin + count);
+        pose->kernel->locals(pose->locals.transforms + i, end - i, out + (i - begin));
+        for (i = end; i < begin + count && kinds[i] != PELTI_LOCAL_TRS; i++) {
+            bool own = kinds[i] == PELTI_LOCAL_OWN_MATRIX;
+            out[i - begin] = pelti_mat34d_from_mat34(own ? &pose->own_matrices[i] : &pose->data->nodes[i].local_matrix);
+        }
     }
 }
 
 // Local matrices come first, for some nodes at a time: they depend on nothing, while each product waits for the one of
-// the parent, which is mostly the node before.
+// the parent. Nodes of a whole block are multiplied by depth, so that products of different branches overlap. Locals
+// are not kept from update to update: to read one costs about as much as to make it.
 static void compute_range(pelt_pose *pose, uint32_t begin, uint32_t end)
 {
-    pelti_mat34d locals[LOCAL_BLOCK];
-    pelti_mat34d *worlds = pose->worlds;
-    const uint32_t *parents = pose->parents;
+    pelti_mat34d locals[PELTI_NODE_BLOCK];
     while (begin < end) {
-        uint32_t count = end - begin < LOCAL_BLOCK ? end - begin : LOCAL_BLOCK;
-        for (uint32_t i = 0; i < count; i++) {
-            local_matrix(pose, begin + i, &locals[i]);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t parent = parents[begin + i];
-            if (parent == PELT_NONE) {
-                worlds[begin + i] = locals[i];
-            } else {
-                pelti_mat34d_multiply(&worlds[parent], &locals[i], &worlds[begin + i]);
-            }
-        }
+        uint32_t rest = PELTI_NODE_BLOCK - begin % PELTI_NODE_BLOCK;
+        uint32_t count = end - begin < rest ? end - begin : rest;
+        bool is_whole = count == PELTI_NODE_BLOCK || (rest == PELTI_NODE_BLOCK && end == pose->data->node_count);
+        local_matrices(pose, begin, count, locals);
+        pose->kernel->worlds(pose->parents, is_whole ? pose->order + begin : NULL, locals, begin, count, pose->worlds);
         begin += count;
     }
 }
