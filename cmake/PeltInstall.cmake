@@ -3,13 +3,15 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Pelt)
-set_target_properties(pelt_import PROPERTIES EXPORT_NAME import)
 set_target_properties(pelt_vulkan PROPERTIES EXPORT_NAME vulkan)
 add_library(Pelt::pelt ALIAS pelt)
-add_library(Pelt::import ALIAS pelt_import)
 add_library(Pelt::vulkan ALIAS pelt_vulkan)
+if(PELT_IMPORT)
+  set_target_properties(pelt_import PROPERTIES EXPORT_NAME import)
+  add_library(Pelt::import ALIAS pelt_import)
+endif()
 
-install(TARGETS pelt pelt_import pelt_vulkan EXPORT PeltTargets
+install(TARGETS ${PELT_LIBRARIES} EXPORT PeltTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -23,8 +25,15 @@ install(FILES ${PROJECT_BINARY_DIR}/PeltConfig.cmake ${PROJECT_BINARY_DIR}/PeltC
   DESTINATION ${package_dir})
 
 # A static archive carries no dependencies of its own, so its users link them.
-if(NOT BUILD_SHARED_LIBS)
-  set(pc_runtime_libs " -pthread -lm")
+if(BUILD_SHARED_LIBS)
+  if(WIN32)
+    set(pc_flags " -DPELT_SHARED")
+  endif()
+else()
+  set(pc_runtime_libs " -lm")
+  if(NOT WIN32)
+    string(PREPEND pc_runtime_libs " -pthread")
+  endif()
   set(pc_import_libs " -ljansson -lmeshoptimizer -lm")
   set(pc_vulkan_libs " -lm")
 endif()
@@ -43,7 +52,8 @@ foreach(folder LIBDIR INCLUDEDIR)
     set(pc_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
   endif()
 endforeach()
-foreach(name pelt pelt-import pelt-vulkan)
+foreach(library ${PELT_LIBRARIES})
+  string(REPLACE _ - name ${library})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

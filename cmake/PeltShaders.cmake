@@ -1,8 +1,7 @@
-# Vulkan headers, and the shaders: compiled by glslc while building, embedded as C initialisers of 32-bit words.
-find_path(PELT_VULKAN_HEADERS vulkan/vulkan_core.h DOC "Folder of the Vulkan headers")
+# The shaders: compiled by glslc while building, embedded as C initialisers of 32-bit words.
 find_program(PELT_GLSLC glslc DOC "Compiler of the shaders (shaderc)")
-if(NOT PELT_VULKAN_HEADERS OR NOT PELT_GLSLC)
-  message(FATAL_ERROR "The Vulkan headers or glslc are missing; on Debian: apt-get install libvulkan-dev glslc")
+if(NOT PELT_GLSLC)
+  message(FATAL_ERROR "glslc is missing; on Debian: apt-get install glslc")
 endif()
 file(STRINGS ${PELT_VULKAN_HEADERS}/vulkan/vulkan_core.h vulkan_1_3 REGEX "define VK_VERSION_1_3 ")
 if(NOT vulkan_1_3)

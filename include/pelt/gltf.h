@@ -5,6 +5,12 @@
 
 #include <pelt/pose.h>
 
+#if defined(PELT_BUILDS_GLTF)
+#define PELT_GLTF_API PELT_EXPORTED
+#else
+#define PELT_GLTF_API PELT_IMPORTED
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,42 +38,43 @@ typedef struct pelt_gltf pelt_gltf;
 
 // Reads and checks the container, the JSON and all buffers. options and error may be NULL. Errors: ARGUMENT, IO,
 // INVALID, UNSUPPORTED (a required extension, named), LIMIT, MEMORY.
-PELT_API pelt_result pelt_gltf_open_file(const char *path, const pelt_gltf_options *options, pelt_gltf **out_gltf,
-                                         pelt_error *error);
+PELT_GLTF_API pelt_result pelt_gltf_open_file(const char *path, const pelt_gltf_options *options, pelt_gltf **out_gltf,
+                                              pelt_error *error);
 // The same from memory, which must outlive the object. folder: where relative URIs start, UTF-8; NULL = none may be
 // used.
-PELT_API pelt_result pelt_gltf_open_memory(const void *data, size_t size, const char *folder,
-                                           const pelt_gltf_options *options, pelt_gltf **out_gltf, pelt_error *error);
+PELT_GLTF_API pelt_result pelt_gltf_open_memory(const void *data, size_t size, const char *folder,
+                                                const pelt_gltf_options *options, pelt_gltf **out_gltf,
+                                                pelt_error *error);
 // A document made from an asset in memory, which must outlive it: its nodes and meshes with names, indices and the
 // attributes that posing leaves alone; no materials. What pelt_gltf_write_posed needs beside that same asset; there is
 // nothing to import. options and error may be NULL. Errors: ARGUMENT, LIMIT, MEMORY.
-PELT_API pelt_result pelt_gltf_open_asset(const pelt_asset *asset, const pelt_gltf_options *options,
-                                          pelt_gltf **out_gltf, pelt_error *error);
+PELT_GLTF_API pelt_result pelt_gltf_open_asset(const pelt_asset *asset, const pelt_gltf_options *options,
+                                               pelt_gltf **out_gltf, pelt_error *error);
 // NULL is accepted. Assets made from it stay valid.
-PELT_API void pelt_gltf_close(pelt_gltf *gltf);
+PELT_GLTF_API void pelt_gltf_close(pelt_gltf *gltf);
 
 // Makes the asset: checks everything that evaluation relies on. Errors as above.
-PELT_API pelt_result pelt_gltf_import(pelt_gltf *gltf, pelt_asset **out_asset, pelt_error *error);
+PELT_GLTF_API pelt_result pelt_gltf_import(pelt_gltf *gltf, pelt_asset **out_asset, pelt_error *error);
 
 // Open, import, close.
-PELT_API pelt_result pelt_gltf_load_file(const char *path, const pelt_gltf_options *options, pelt_asset **out_asset,
-                                         pelt_error *error);
+PELT_GLTF_API pelt_result pelt_gltf_load_file(const char *path, const pelt_gltf_options *options,
+                                              pelt_asset **out_asset, pelt_error *error);
 
 // Names of extensionsUsed and extensionsRequired, in the file's order; live as long as the object. No gltf may be NULL
 // here.
-PELT_API uint32_t pelt_gltf_extension_count(const pelt_gltf *gltf);
+PELT_GLTF_API uint32_t pelt_gltf_extension_count(const pelt_gltf *gltf);
 // "" from the count on.
-PELT_API const char *pelt_gltf_extension_name(const pelt_gltf *gltf, uint32_t index);
+PELT_GLTF_API const char *pelt_gltf_extension_name(const pelt_gltf *gltf, uint32_t index);
 // Whether extensionsRequired names it; false from the count on.
-PELT_API bool pelt_gltf_extension_required(const pelt_gltf *gltf, uint32_t index);
+PELT_GLTF_API bool pelt_gltf_extension_required(const pelt_gltf *gltf, uint32_t index);
 // Bytes read: the file and its external buffers.
-PELT_API uint64_t pelt_gltf_source_size(const pelt_gltf *gltf);
+PELT_GLTF_API uint64_t pelt_gltf_source_size(const pelt_gltf *gltf);
 // Those bytes, for hashing: part 0 is the file, part 1 + i its i-th buffer, cut to its byteLength, where that is a file
 // of its own, else NULL with a size of 0. Valid as long as the object.
-PELT_API uint32_t pelt_gltf_source_part_count(const pelt_gltf *gltf);
-PELT_API const void *pelt_gltf_source_part(const pelt_gltf *gltf, uint32_t part, uint64_t *out_size);
+PELT_GLTF_API uint32_t pelt_gltf_source_part_count(const pelt_gltf *gltf);
+PELT_GLTF_API const void *pelt_gltf_source_part(const pelt_gltf *gltf, uint32_t part, uint64_t *out_size);
 // Name of a material ("" = none) by file index; "" for PELT_NONE.
-PELT_API const char *pelt_gltf_material_name(const pelt_gltf *gltf, uint32_t material);
+PELT_GLTF_API const char *pelt_gltf_material_name(const pelt_gltf *gltf, uint32_t material);
 
 // Skinned vertices of one primitive of one instance.
 typedef struct pelt_gltf_posed_primitive {
@@ -111,8 +118,8 @@ typedef struct pelt_gltf_posed {
 // that held nothing else. Extensions that refer to what is gone or renumbered go with a logged warning each. Errors:
 // ARGUMENT, IO, INVALID (a posed position or transform is not finite, a dangling index), LIMIT (a .glb over 4 GiB),
 // MEMORY. Only IO and MEMORY can come after the first byte was written.
-PELT_API pelt_result pelt_gltf_write_posed(pelt_gltf *gltf, const pelt_asset *asset, const pelt_gltf_posed *posed,
-                                           pelt_error *error);
+PELT_GLTF_API pelt_result pelt_gltf_write_posed(pelt_gltf *gltf, const pelt_asset *asset, const pelt_gltf_posed *posed,
+                                                pelt_error *error);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,12 @@
 
 #include <vulkan/vulkan_core.h>
 
+#if defined(PELT_BUILDS_VULKAN)
+#define PELT_VULKAN_API PELT_EXPORTED
+#else
+#define PELT_VULKAN_API PELT_IMPORTED
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -69,7 +75,8 @@ typedef struct pelt_vk_support {
 
 // Compares a physical device with what the library needs; any thread. out is filled in either case. Errors: ARGUMENT;
 // UNSUPPORTED, whose error names the first required thing that is missing; MEMORY; DEVICE.
-PELT_API pelt_result pelt_vk_requirements(const pelt_vk_physical *physical, pelt_vk_support *out, pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_requirements(const pelt_vk_physical *physical, pelt_vk_support *out,
+                                                 pelt_error *error);
 
 // Feature structs for VkDeviceCreateInfo.pNext. The chain points into this struct, which must stay where it is until
 // the device was created. Callers who chain VkPhysicalDeviceVulkan12Features or ...13Features set bufferDeviceAddress,
@@ -84,8 +91,8 @@ typedef struct pelt_vk_features {
 
 // Fills features and returns the head of their chain, which ends in next. optional: chain the optional ones that are
 // present too; enable the extensions accordingly. Any thread.
-PELT_API void *pelt_vk_features_chain(const pelt_vk_support *support, bool optional, void *next,
-                                      pelt_vk_features *features);
+PELT_VULKAN_API void *pelt_vk_features_chain(const pelt_vk_support *support, bool optional, void *next,
+                                             pelt_vk_features *features);
 
 // ---- Context
 
@@ -126,10 +133,10 @@ typedef struct pelt_vk_context_options {
 typedef struct pelt_vk_context pelt_vk_context;
 
 // Errors: ARGUMENT; UNSUPPORTED (names what the device lacks); MEMORY; DEVICE.
-PELT_API pelt_result pelt_vk_context_create(const pelt_vk_context_options *options, pelt_vk_context **out_context,
-                                            pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_context_create(const pelt_vk_context_options *options,
+                                                   pelt_vk_context **out_context, pelt_error *error);
 // NULL is accepted. Its scenes must be destroyed before.
-PELT_API void pelt_vk_context_destroy(pelt_vk_context *context);
+PELT_VULKAN_API void pelt_vk_context_destroy(pelt_vk_context *context);
 
 // ---- Scene
 
@@ -159,10 +166,10 @@ typedef struct pelt_vk_scene_options {
 typedef struct pelt_vk_scene pelt_vk_scene;
 
 // options may be NULL. The context must outlive the scene. Errors: ARGUMENT, MEMORY, DEVICE.
-PELT_API pelt_result pelt_vk_scene_create(pelt_vk_context *context, const pelt_vk_scene_options *options,
-                                          pelt_vk_scene **out_scene, pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_scene_create(pelt_vk_context *context, const pelt_vk_scene_options *options,
+                                                 pelt_vk_scene **out_scene, pelt_error *error);
 // NULL is accepted. The GPU must have finished every frame that was recorded, and every reader of the outputs.
-PELT_API void pelt_vk_scene_destroy(pelt_vk_scene *scene);
+PELT_VULKAN_API void pelt_vk_scene_destroy(pelt_vk_scene *scene);
 
 // Handles: {0} is none. A handle whose object was removed stays invalid for good, whatever takes its slot.
 typedef struct pelt_vk_mesh {
@@ -188,30 +195,30 @@ typedef struct pelt_vk_instance {
 // Adds data->primitives[primitive] with its joint boxes. Its streams are copied before the call returns and uploaded by
 // the next pelt_vk_record. Errors: ARGUMENT, LIMIT (a stream over what the device can hold in one buffer), MEMORY,
 // DEVICE.
-PELT_API pelt_result pelt_vk_mesh_add(pelt_vk_scene *scene, const pelt_cooked_data *data, uint32_t primitive,
-                                      pelt_vk_mesh *out_mesh, pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_mesh_add(pelt_vk_scene *scene, const pelt_cooked_data *data, uint32_t primitive,
+                                             pelt_vk_mesh *out_mesh, pelt_error *error);
 // Its memory is reused once the frames in flight have retired. Errors: ARGUMENT (not a mesh, or instances use it).
-PELT_API pelt_result pelt_vk_mesh_remove(pelt_vk_scene *scene, pelt_vk_mesh mesh);
+PELT_VULKAN_API pelt_result pelt_vk_mesh_remove(pelt_vk_scene *scene, pelt_vk_mesh mesh);
 
 // Adds a skin: joint_count inverse bind matrices (joint_from_bind), copied; NULL = identity. Errors: ARGUMENT (none or
 // more than 65,536 joints), MEMORY, DEVICE.
-PELT_API pelt_result pelt_vk_skin_add(pelt_vk_scene *scene, const pelt_mat34 *inverse_binds, uint32_t joint_count,
-                                      pelt_vk_skin *out_skin, pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_skin_add(pelt_vk_scene *scene, const pelt_mat34 *inverse_binds,
+                                             uint32_t joint_count, pelt_vk_skin *out_skin, pelt_error *error);
 // Errors: ARGUMENT (not a skin, or palettes use it).
-PELT_API pelt_result pelt_vk_skin_remove(pelt_vk_scene *scene, pelt_vk_skin skin);
+PELT_VULKAN_API pelt_result pelt_vk_skin_remove(pelt_vk_scene *scene, pelt_vk_skin skin);
 
 // Adds a palette source: the skinning matrices of one skeleton in one pose, for any number of instances. Holds identity
 // world matrices until the first write. For a rigid mesh: a palette of a skin with one joint. Errors: ARGUMENT, MEMORY,
 // DEVICE.
-PELT_API pelt_result pelt_vk_palette_add(pelt_vk_scene *scene, pelt_vk_skin skin, pelt_vk_palette *out_palette,
-                                         pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_palette_add(pelt_vk_scene *scene, pelt_vk_skin skin, pelt_vk_palette *out_palette,
+                                                pelt_error *error);
 // Errors: ARGUMENT (not a palette, or instances use it).
-PELT_API pelt_result pelt_vk_palette_remove(pelt_vk_scene *scene, pelt_vk_palette palette);
+PELT_VULKAN_API pelt_result pelt_vk_palette_remove(pelt_vk_scene *scene, pelt_vk_palette palette);
 // Where to write world_from_joint of all joints, in the skin's order, before the next pelt_vk_record: mapped memory,
 // 48 bytes a joint, to be written whole and never read. A second call before that record gives the same address. Marks
 // the palette's instances for an update. Errors: ARGUMENT, MEMORY, DEVICE.
-PELT_API pelt_result pelt_vk_palette_write(pelt_vk_scene *scene, pelt_vk_palette palette, pelt_mat34 **out_world,
-                                           pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_palette_write(pelt_vk_scene *scene, pelt_vk_palette palette, pelt_mat34 **out_world,
+                                                  pelt_error *error);
 
 enum { // pelt_vk_instance_options.omit
     PELT_VK_OMIT_PREVIOUS = 1,
@@ -232,19 +239,19 @@ typedef struct pelt_vk_instance_options {
 
 // Morph weights start at zero. The first update happens in the next pelt_vk_record. Errors: ARGUMENT (also a skin
 // without joint boxes, or conservative boxes where the scene does not allow them), MEMORY, DEVICE.
-PELT_API pelt_result pelt_vk_instance_add(pelt_vk_scene *scene, const pelt_vk_instance_options *options,
-                                          pelt_vk_instance *out_instance, pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_instance_add(pelt_vk_scene *scene, const pelt_vk_instance_options *options,
+                                                 pelt_vk_instance *out_instance, pelt_error *error);
 // Slot and ranges are reused once the frames in flight have retired; no other instance moves. Errors: ARGUMENT.
-PELT_API pelt_result pelt_vk_instance_remove(pelt_vk_scene *scene, pelt_vk_instance instance);
+PELT_VULKAN_API pelt_result pelt_vk_instance_remove(pelt_vk_scene *scene, pelt_vk_instance instance);
 // Errors: ARGUMENT.
-PELT_API pelt_result pelt_vk_instance_set_palette(pelt_vk_scene *scene, pelt_vk_instance instance,
-                                                  pelt_vk_palette palette);
+PELT_VULKAN_API pelt_result pelt_vk_instance_set_palette(pelt_vk_scene *scene, pelt_vk_instance instance,
+                                                         pelt_vk_palette palette);
 // weight_count must be the mesh's target count; all finite. The same weights again mark nothing. Errors: ARGUMENT,
 // MEMORY, DEVICE.
-PELT_API pelt_result pelt_vk_instance_set_weights(pelt_vk_scene *scene, pelt_vk_instance instance, const float *weights,
-                                                  uint32_t weight_count);
+PELT_VULKAN_API pelt_result pelt_vk_instance_set_weights(pelt_vk_scene *scene, pelt_vk_instance instance,
+                                                         const float *weights, uint32_t weight_count);
 // The next update's previous positions are not valid. Marks the instance for an update. Errors: ARGUMENT.
-PELT_API pelt_result pelt_vk_instance_teleport(pelt_vk_scene *scene, pelt_vk_instance instance);
+PELT_VULKAN_API pelt_result pelt_vk_instance_teleport(pelt_vk_scene *scene, pelt_vk_instance instance);
 
 // A range of a buffer. All zero where the instance has no such output.
 typedef struct pelt_vk_stream {
@@ -275,7 +282,8 @@ typedef struct pelt_vk_view {
 
 // As of the last pelt_vk_record; ask again after each that updated the instance: positions and previous positions
 // change places, and boxes can move when instances were added. Errors: ARGUMENT.
-PELT_API pelt_result pelt_vk_instance_view(const pelt_vk_scene *scene, pelt_vk_instance instance, pelt_vk_view *out);
+PELT_VULKAN_API pelt_result pelt_vk_instance_view(const pelt_vk_scene *scene, pelt_vk_instance instance,
+                                                  pelt_vk_view *out);
 
 // Boxes of all instances, for culling on the GPU: entry i, 24 bytes, belongs to the instance with index i. Entries of
 // free slots and of instances without that kind of box hold anything. Size 0 before the first record.
@@ -285,7 +293,7 @@ typedef struct pelt_vk_boxes {
     uint32_t count;
 } pelt_vk_boxes;
 // Errors: ARGUMENT.
-PELT_API pelt_result pelt_vk_scene_boxes(const pelt_vk_scene *scene, pelt_vk_boxes *out);
+PELT_VULKAN_API pelt_result pelt_vk_scene_boxes(const pelt_vk_scene *scene, pelt_vk_boxes *out);
 
 // ---- Recording
 
@@ -309,11 +317,11 @@ typedef struct pelt_vk_statistics {
 // queue with compute (and transfer) that runs the scene's command buffers in the order of their frames, before anything
 // that was recorded here can be relied on. statistics may be NULL. Errors, with nothing recorded and every mark kept:
 // ARGUMENT, LIMIT, MEMORY, DEVICE.
-PELT_API pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame,
-                                    pelt_vk_statistics *statistics, pelt_error *error);
+PELT_VULKAN_API pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame,
+                                           pelt_vk_statistics *statistics, pelt_error *error);
 // Says that the GPU has finished every frame up to and including this one, and readers of its outputs too: what they
 // used can be reused.
-PELT_API void pelt_vk_retire(pelt_vk_scene *scene, uint64_t frame);
+PELT_VULKAN_API void pelt_vk_retire(pelt_vk_scene *scene, uint64_t frame);
 
 #ifdef __cplusplus
 }
