@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cost of pose updates and palettes in ns per joint, for skeletons of 2, 60 and 100 joints, warm and with cold caches.
-// Prints JSON: the median over the runs with quartiles, smallest and largest.
+// Cost of pose updates and palettes in ns per joint, for skeletons of 2, 60 and 100 joints, warm and with cold caches;
+// and from local transforms to palettes for one and 1,000 instances with every instruction set, by poses and by
+// skeletons. Prints JSON: the median over the runs with quartiles, smallest and largest.
 #include <pelt/builder.h>
 #include <pelt/palette.h>
 
@@ -12,6 +13,8 @@
 enum {
     WARM_RUNS = 31,
     COLD_RUNS = 101, // one call each, so more of them
+    CROWD_RUNS = 15,
+    CROWD_SIZE = 1000,
     FLUSH_SIZE = 64 * 1024 * 1024
 };
 
@@ -175,6 +178,147 @@ static void print_row(const skeleton *s, const char *name, const char *caches, d
            times[count - 1] / joints);
 }
 
+// --- one and many instances
+
+// Instances with transforms and palettes of their own, and as many poses.
+typedef struct crowd {
+    pelt_skeleton *skeleton;
+    uint32_t count;
+    pelt_trs *transforms; // count x joint_count
+    pelt_locals *locals;
+    pelt_skeleton_instance *instances;
+    pelt_pose **poses;
+    pelt_palette_item *items;
+    char *palettes;
+} crowd;
+
+// One way of going from local transforms to palettes.
+typedef struct crowd_case {
+    pelt_isa isa;
+    bool by_poses;
+    pelt_precision precision; // of skeletons
+    pelt_palette_format format;
+} crowd_case;
+
+static void crowd_free(crowd *c)
+{
+    for (uint32_t i = 0; c->poses && i < c->count; i++) {
+        pelt_pose_destroy(c->poses[i]);
+    }
+    pelt_skeleton_destroy(c->skeleton);
+    free(c->transforms);
+    free(c->locals);
+    free(c->instances);
+    free(c->poses);
+    free(c->items);
+    free(c->palettes);
+}
+
+static void crowd_place(crowd *c, const skeleton *s, uint32_t index)
+{
+    const size_t stride = pelt_skeleton_palette_stride(c->skeleton, PELT_PALETTE_4X4);
+    const uintptr_t start = ((uintptr_t)c->palettes + 63) / 64 * 64 - (uintptr_t)c->palettes;
+    pelt_trs *transforms = c->transforms + (size_t)index * s->joint_count;
+    for (uint32_t i = 0; i < s->joint_count; i++) {
+        float turn = 0.001F * (float)((index * 31 + i * 17) % 400);
+        transforms[i] = pelt_asset_get(s->asset)->nodes[i].rest;
+        transforms[i].rotation = (pelt_quat){turn, 0.0F, 0.0F, 1.0F - turn * turn / 2.0F};
+    }
+    c->locals[index] = (pelt_locals){.transforms = transforms};
+    c->instances[index] = (pelt_skeleton_instance){&c->locals[index], c->palettes + start + index * stride};
+    c->items[index] = (pelt_palette_item){.pose = c->poses[index], .palette = c->instances[index].palette};
+    pelt_pose_set_locals(c->poses[index], transforms);
+}
+
+static bool crowd_make(crowd *c, const skeleton *s, uint32_t count)
+{
+    *c = (crowd){.count = count};
+    if (pelt_skeleton_create(s->asset, NULL, NULL, &c->skeleton) != PELT_OK) {
+        return false;
+    }
+    c->transforms = calloc((size_t)count * s->joint_count, sizeof *c->transforms);
+    c->locals = calloc(count, sizeof *c->locals);
+    c->instances = calloc(count, sizeof *c->instances);
+    c->poses = calloc(count, sizeof *c->poses);
+    c->items = calloc(count, sizeof *c->items);
+    c->palettes = calloc(count * pelt_skeleton_palette_stride(c->skeleton, PELT_PALETTE_4X4) + 64, 1);
+    bool made = c->transforms && c->locals && c->instances && c->poses && c->items && c->palettes;
+    for (uint32_t i = 0; made && i < count; i++) {
+        made = pelt_pose_create(s->asset, NULL, &c->poses[i]) == PELT_OK;
+        if (made) {
+            crowd_place(c, s, i);
+        }
+    }
+    return made;
+}
+
+static void crowd_call(crowd *c, const skeleton *s, const crowd_case *way)
+{
+    if (!way->by_poses) {
+        const pelt_skeleton_job job = {.skeleton = c->skeleton,
+                                       .instance_count = c->count,
+                                       .instances = c->instances,
+                                       .format = way->format,
+                                       .precision = way->precision,
+                                       .isa = way->isa};
+        pelt_skeleton_evaluate(&job);
+        return;
+    }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const pelt_palette_job job = {.item_count = 1, .items = &c->items[i], .format = way->format, .isa = way->isa};
+        pelt_pose_set_isa(c->poses[i], way->isa, 0);
+        memset(pelt_pose_locals(c->poses[i])->transform_changed, 1, s->joint_count);
+        pelt_pose_update(c->poses[i], NULL);
+        pelt_palette_evaluate(&job);
+    }
+}
+
+static void print_crowd_row(const skeleton *s, const crowd *c, const crowd_case *way, double *times)
+{
+    qsort(times, CROWD_RUNS, sizeof times[0], compare_numbers);
+    printf(",\n    {\"joints\": %u, \"instances\": %u, \"case\": \"%s\", \"isa\": \"%s\", \"precision\": \"%s\", "
+           "\"palette\": \"%s\", \"runs\": %d, \"ns_per_joint\": {\"median\": %.3f, \"min\": %.3f, \"max\": %.3f}}",
+           s->joint_count, c->count, way->by_poses ? "pose_to_palette" : "skeleton", pelt_isa_name(way->isa),
+           way->by_poses || way->precision == PELT_PRECISION_DOUBLE ? "double" : "float",
+           way->format == PELT_PALETTE_4X4 ? "4x4" : "3x4", CROWD_RUNS, times[CROWD_RUNS / 2], times[0],
+           times[CROWD_RUNS - 1]);
+}
+
+// All ways take turns, so that none has the quieter time; a call that is not timed brings back what the others drove
+// out of the caches.
+static bool run_crowd(const skeleton *s, uint32_t count)
+{
+    crowd_case ways[6 * PELT_ISA_COUNT];
+    double times[6 * PELT_ISA_COUNT][CROWD_RUNS];
+    uint32_t way_count = 0;
+    for (pelt_isa isa = PELT_ISA_SCALAR; isa < PELT_ISA_COUNT; isa++) {
+        for (uint32_t i = 0; pelt_isa_available(isa) && i < 6; i++) {
+            ways[way_count++] = (crowd_case){.isa = isa,
+                                             .by_poses = i >= 4,
+                                             .precision = (pelt_precision)(i / 2 % 2),
+                                             .format = (pelt_palette_format)(i % 2)};
+        }
+    }
+    crowd c;
+    bool made = crowd_make(&c, s, count);
+    const uint32_t calls = count < 100 ? 200 : 1;
+    for (uint32_t run = 0; made && run < CROWD_RUNS; run++) {
+        for (uint32_t i = 0; i < way_count; i++) {
+            crowd_call(&c, s, &ways[i]);
+            double start = now_ns();
+            for (uint32_t k = 0; k < calls; k++) {
+                crowd_call(&c, s, &ways[i]);
+            }
+            times[i][run] = (now_ns() - start) / calls / count / s->joint_count;
+        }
+    }
+    for (uint32_t i = 0; made && i < way_count; i++) {
+        print_crowd_row(s, &c, &ways[i], times[i]);
+    }
+    crowd_free(&c);
+    return made;
+}
+
 static bool run(uint32_t joint_count, unsigned char *buffer, double clock_ns, bool is_first)
 {
     static const bench_case cases[] = {{"update_all", update_all},
@@ -200,6 +344,7 @@ static bool run(uint32_t joint_count, unsigned char *buffer, double clock_ns, bo
             }
             print_row(&s, cases[i].name, "cold", times, COLD_RUNS, false);
         }
+        made = run_crowd(&s, 1) && run_crowd(&s, CROWD_SIZE);
     }
     pelt_pose_destroy(s.pose);
     pelt_asset_destroy(s.asset);
@@ -216,7 +361,7 @@ int main(void)
     }
     double clock_ns = clock_cost();
     bool done = true;
-    printf("{\"schema\": \"pelt/bench-pose/1\", \"clock_ns\": %.1f, \"rows\": [", clock_ns);
+    printf("{\"schema\": \"pelt/bench-pose/2\", \"clock_ns\": %.1f, \"rows\": [", clock_ns);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         done = run(sizes[i], buffer, clock_ns, i == 0) && done;
     }

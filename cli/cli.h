@@ -41,6 +41,7 @@ typedef struct cli_options {
     double fps;                // bounds; 0 = 60
     const char *device;        // cpu, gpu, N or part of a name
     uint32_t threads;          // 0 = all processors
+    const char *isa;           // highest instruction set, and those to leave out
     const char *space;         // world or mesh
     cli_morph_setting *morphs; // --morph NAME=V, repeatable
     uint32_t morph_count;
@@ -66,13 +67,18 @@ typedef struct cli_options {
     uint32_t influences;
     uint32_t count;
     uint32_t seed;
+    const char *scenes; // bench: names, separated by commas
+    bool list;
+    uint32_t runs; // 0 = 21
 } cli_options;
 
 typedef struct cli_context {
     cli_options options;
     const char *verb;
-    pelt_pool *pool;               // made when parallel is first used
-    pelt_parallel parallel;        // pass &context->parallel to the library; valid from the start
+    pelt_pool *pool;        // made when parallel is first used
+    pelt_parallel parallel; // pass &context->parallel to the library; valid from the start
+    pelt_isa isa;           // to give to every job, with the next
+    uint32_t disabled_isas;
     json_t *warnings;              // array of {"where", "message"}, for --json; filled by the log
     json_t **failure;              // not NULL: receives what a failure prints as JSON, which then does not go to stdout
     pelt_cooked *cooked;           // the input, where cli_load found it cooked; closed with the context
@@ -92,6 +98,7 @@ int cli_gen(cli_context *context);
 int cli_cook(cli_context *context);
 int cli_devices(cli_context *context);
 int cli_verify(cli_context *context);
+int cli_bench(cli_context *context);
 
 // ---- message.c: "pelt: FILE: /skins/0/joints/3: message", then "  hint" on a line of its own; to stderr.
 
@@ -161,6 +168,12 @@ bool cli_output_finish(cli_output *output);
 int cli_output_commit(cli_output *output);
 // Closes and removes the temporary file; harmless after commit and on {0}.
 void cli_output_abort(cli_output *output);
+
+// ---- isa.c
+
+// Fills context->isa and disabled_isas from options.isa or the environment. Prints what is wrong with them and returns
+// an exit code.
+int cli_select_isa(cli_context *context);
 
 // ---- json.c
 

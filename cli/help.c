@@ -103,8 +103,9 @@ static void print_option(FILE *stream, const cli_option *option)
 
 static void print_verb_help(FILE *stream, const cli_verb *verb)
 {
-    fprintf(stream, "Usage: pelt %s [OPTIONS]%s%s%s", verb->name, verb->operand ? " " : "",
-            verb->operand ? verb->operand : "", verb->several ? "..." : "");
+    fprintf(stream, "Usage: pelt %s [OPTIONS]%s%s%s%s%s", verb->name, verb->operand ? " " : "",
+            verb->optional ? "[" : "", verb->operand ? verb->operand : "", verb->optional ? "]" : "",
+            verb->several ? "..." : "");
     for (size_t i = 0; i < cli_option_count; i++) {
         const cli_option *option = &cli_option_table[i];
         if ((option->required_by & verb->bit) != 0) {

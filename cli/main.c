@@ -63,7 +63,11 @@ static int run_verb(cli_context *context, const cli_verb *verb)
 {
     set_up_parallel(context);
     context->warnings = json_array();
-    int code = context->warnings ? verb->run(context) : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
+    int code = context->warnings ? CLI_DONE : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
+    if (code == CLI_DONE && (verb->bit & CLI_VERBS_WORKING) != 0) {
+        code = cli_select_isa(context);
+    }
+    code = code == CLI_DONE ? verb->run(context) : code;
     json_decref(context->warnings);
     context->warnings = NULL;
     cli_release_device(context);

@@ -78,7 +78,8 @@ static void put_verbs(FILE *stream)
         put_upper(stream, verb->name);
         fprintf(stream, "\n\\fBpelt %s\\fR [\\fIoptions\\fR]", verb->name);
         if (verb->operand) {
-            fprintf(stream, " \\fI%s\\fR%s", verb->operand, verb->several ? "..." : "");
+            fprintf(stream, " %s\\fI%s\\fR%s%s", verb->optional ? "[" : "", verb->operand, verb->optional ? "]" : "",
+                    verb->several ? "..." : "");
         }
         for (size_t k = 0; k < cli_option_count; k++) {
             if ((cli_option_table[k].required_by & verb->bit) != 0) {
@@ -124,6 +125,8 @@ void cli_print_man(FILE *stream)
     }
     fprintf(stream, ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\n");
     put(stream, "If set and not empty, messages on a terminal have no colour.");
+    fprintf(stream, ".TP\n\\fBPELT_ISA\\fR\n");
+    put(stream, "What --isa takes, for where that is not given.");
     fprintf(stream, ".TP\n\\fBTERM\\fR\n");
     put(stream, "If dumb, messages have no colour and there is no progress bar.");
 }

@@ -362,7 +362,7 @@ static void check_complete(parser *p)
     const cli_verb *verb = p->result.verb;
     const cli_options *o = p->options;
     char hint[320];
-    if (!o->input && verb->operand) {
+    if (!o->input && verb->operand && !verb->optional) {
         snprintf(hint, sizeof hint, "for example: %s", verb->examples[0]);
         mistake(p, hint, "%s needs a %s", verb->name, verb->operand);
     }

@@ -13,7 +13,9 @@ enum {
     CLI_VERB_COOK = 16,
     CLI_VERB_DEVICES = 32,
     CLI_VERB_VERIFY = 64,
-    CLI_VERB_ALL = 127
+    CLI_VERB_BENCH = 128,
+    CLI_VERB_ALL = 255,
+    CLI_VERBS_WORKING = CLI_VERB_POSE | CLI_VERB_BOUNDS | CLI_VERB_COOK | CLI_VERB_VERIFY | CLI_VERB_BENCH // that skin
 };
 
 typedef enum cli_option_type {
@@ -52,6 +54,7 @@ typedef struct cli_verb {
     uint32_t bit;
     cli_run run;
     const char *operand; // NULL: takes none
+    bool optional;       // can do without
     bool several;        // takes more than one operand
     const char *summary;
     const char *text;        // paragraphs, one a line

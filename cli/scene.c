@@ -354,6 +354,9 @@ int scene_create(cli_context *context, const pelt_asset *asset, scene_streams st
     if (code == CLI_DONE && pelt_pose_create(asset, NULL, &out->pose) != PELT_OK) {
         code = scene_out_of_memory(out);
     }
+    if (code == CLI_DONE) {
+        pelt_pose_set_isa(out->pose, context->isa, context->disabled_isas);
+    }
     if (code == CLI_DONE &&
         !(create_targets(out, data) && create_palettes(out, data) && create_primitives(out, data, primitive_count))) {
         code = scene_out_of_memory(out);

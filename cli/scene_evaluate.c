@@ -122,6 +122,8 @@ int scene_skin_primitive(scene *s, scene_primitive *p, const pelt_mat34 *palette
         .out_tangents = p->tangents,
         .out_mirrored = p->mirrored,
         .box = &p->box,
+        .isa = s->context->isa,
+        .disabled_isas = s->context->disabled_isas,
         .parallel = &s->context->parallel,
     };
     pelt_result result = pelt_skin_evaluate(&job);
@@ -169,8 +171,12 @@ static int fill_palettes(scene *s)
             work->pending[count++] = work->items[i];
         }
     }
-    pelt_palette_job job = {
-        .item_count = count, .items = work->pending, .format = PELT_PALETTE_3X4, .parallel = &s->context->parallel};
+    pelt_palette_job job = {.item_count = count,
+                            .items = work->pending,
+                            .format = PELT_PALETTE_3X4,
+                            .parallel = &s->context->parallel,
+                            .isa = s->context->isa,
+                            .disabled_isas = s->context->disabled_isas};
     pelt_result result = count ? pelt_palette_evaluate(&job) : PELT_OK;
     return result == PELT_OK ? CLI_DONE : scene_library_failure(s, "the palette", result);
 }

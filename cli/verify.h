@@ -92,6 +92,7 @@ struct verify_backend {
     const verify_backend_type *type;
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE + 80];
     char label[32];            // the start of it that tells backends apart
+    pelt_isa isa;              // of the CPU
     const gpu_info *info;      // NULL: the CPU
     gpu *gpu;                  // NULL: the CPU
     const verify_model *model; // between begin and end
@@ -100,8 +101,8 @@ struct verify_backend {
 
 extern const verify_backend_type verify_gpu_type;
 // How many CPU backends there are; the first is what all others are compared with.
-uint32_t verify_cpu_count(void);
-void verify_cpu_init(uint32_t index, verify_backend *out);
+uint32_t verify_cpu_count(const cli_context *context);
+void verify_cpu_init(const cli_context *context, uint32_t index, verify_backend *out);
 
 // ---- verify_backends.c
 

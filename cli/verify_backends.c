@@ -50,13 +50,13 @@ int verify_backends_open(cli_context *context, verify_backends *out)
     if (code != CLI_DONE) {
         return code;
     }
-    uint32_t cpu_count = verify_cpu_count();
+    uint32_t cpu_count = verify_cpu_count(context);
     out->list = calloc((size_t)cpu_count + out->system.count, sizeof *out->list);
     if (!out->list) {
         return cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory for the devices");
     }
     for (; out->count < cpu_count; out->count++) {
-        verify_cpu_init(out->count, &out->list[out->count]);
+        verify_cpu_init(context, out->count, &out->list[out->count]);
     }
     if (wish == GPU_WISH_CPU) {
         return CLI_DONE;

@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: MIT
-// The CPU's ways of skinning as backends. The first is the scalar kernel, the reference of all others.
+// The CPU's kernels as backends. The first is the scalar one, the reference of all others, on the streams that the
+// packed ones unpack to. The others take those for half of their work and the packed streams themselves for the rest.
 #include "verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// A way to skin on the CPU. Further kernels are further entries.
-typedef struct cpu_path {
-    const char *name;
-    pelt_result (*evaluate)(const pelt_skin_job *job);
-} cpu_path;
-
-static const cpu_path paths[] = {
-    {"cpu-scalar", pelt_skin_evaluate},
-};
-
 typedef struct cpu_state {
-    const cpu_path *path;
+    pelt_isa isa;
+    uint32_t update_count;
     float *positions; // two of each item's, for the histories
     float *normals;   // of the largest item
     float *tangents;
     pelt_position_history *histories; // of each item
 } cpu_state;
 
-uint32_t verify_cpu_count(void)
+// The index-th of the instruction sets that may be used, the scalar one first; PELT_ISA_COUNT past the last.
+static pelt_isa usable_isa(const cli_context *context, uint32_t index)
 {
-    return sizeof paths / sizeof *paths;
+    for (int i = PELT_ISA_SCALAR; i < PELT_ISA_COUNT; i++) {
+        pelt_isa isa = (pelt_isa)i;
+        if (pelt_isa_choose(isa, context->disabled_isas) != isa ||
+            (context->isa != PELT_ISA_BEST && isa > context->isa)) {
+            continue;
+        }
+        if (index == 0) {
+            return isa;
+        }
+        index--;
+    }
+    return PELT_ISA_COUNT;
 }
 
-static const cpu_path *find_path(const char *name)
+uint32_t verify_cpu_count(const cli_context *context)
 {
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        if (strcmp(paths[i].name, name) == 0) {
-            return &paths[i];
-        }
+    uint32_t count = 0;
+    while (usable_isa(context, count) != PELT_ISA_COUNT) {
+        count++;
     }
-    return &paths[0];
+    return count;
 }
 
 static void end(verify_backend *backend)
@@ -60,7 +63,7 @@ static int begin(verify_backend *backend, const verify_model *m)
     if (!s) {
         return verify_out_of_memory(m);
     }
-    s->path = find_path(backend->name);
+    s->isa = backend->isa;
     // Counts are below 2^32, so the products do not overflow.
     s->positions = calloc((size_t)m->vertex_count + 1, 6 * sizeof(float));
     s->normals = calloc((size_t)m->largest + 1, 3 * sizeof(float));
@@ -81,6 +84,7 @@ static int begin(verify_backend *backend, const verify_model *m)
 static int update(verify_backend *backend)
 {
     cpu_state *s = backend->state;
+    s->update_count++;
     for (uint32_t i = 0; i < backend->model->item_count; i++) {
         pelt_position_history_advance(&s->histories[i], false);
     }
@@ -102,6 +106,16 @@ static pelt_result joint_bounds(const verify_model *m, const verify_item *item, 
     return pelt_joint_bounds(&job, out);
 }
 
+// The packed streams in place of those that they unpack to.
+static void take_packed(const verify_model *m, const verify_item *item, pelt_packed_streams *packed, pelt_skin_job *job)
+{
+    *packed = pelt_cooked_streams(&m->streams->primitives[item->cooked]);
+    if (item->rigid) {
+        packed->weights = NULL;
+    }
+    pelt_skin_job_set_packed(job, packed);
+}
+
 static int read_item(verify_backend *backend, uint32_t index, verify_output *out)
 {
     cpu_state *s = backend->state;
@@ -114,6 +128,7 @@ static int read_item(verify_backend *backend, uint32_t index, verify_output *out
                            .tangents = source->tangents ? s->tangents : NULL,
                            .previous = history->previous_valid ? history->previous : NULL,
                            .has_conservative = item->joint_boxes != NULL};
+    pelt_packed_streams packed;
     pelt_skin_job job = {
         .vertex_count = source->vertex_count,
         .palette_count = item->palette_count,
@@ -130,9 +145,14 @@ static int read_item(verify_backend *backend, uint32_t index, verify_output *out
         .out_normals = source->normals ? s->normals : NULL,
         .out_tangents = source->tangents ? s->tangents : NULL,
         .box = &out->box,
+        .isa = s->isa,
+        .disabled_isas = m->context->disabled_isas,
         .parallel = &m->context->parallel,
     };
-    pelt_result result = s->path->evaluate(&job);
+    if (s->isa != PELT_ISA_SCALAR && (index + s->update_count) % 2 == 0) {
+        take_packed(m, item, &packed, &job);
+    }
+    pelt_result result = pelt_skin_evaluate(&job);
     if (result == PELT_OK && item->joint_boxes) {
         result = joint_bounds(m, item, &out->conservative);
     }
@@ -143,9 +163,9 @@ static int read_item(verify_backend *backend, uint32_t index, verify_output *out
 
 static const verify_backend_type cpu_type = {.begin = begin, .update = update, .read = read_item, .end = end};
 
-void verify_cpu_init(uint32_t index, verify_backend *out)
+void verify_cpu_init(const cli_context *context, uint32_t index, verify_backend *out)
 {
-    *out = (verify_backend){.type = &cpu_type};
-    snprintf(out->name, sizeof out->name, "%s", paths[index].name);
-    snprintf(out->label, sizeof out->label, "%s", paths[index].name);
+    *out = (verify_backend){.type = &cpu_type, .isa = usable_isa(context, index)};
+    snprintf(out->name, sizeof out->name, "cpu-%s", pelt_isa_name(out->isa));
+    snprintf(out->label, sizeof out->label, "cpu-%s", pelt_isa_name(out->isa));
 }

@@ -241,7 +241,10 @@ int verify_model_open(cli_context *context, verify_model *out)
     const pelt_asset_data *data = pelt_asset_get(out->asset);
     code = check_size(out, data);
     if (code == CLI_DONE && (pelt_pose_create(out->asset, NULL, &out->pose) != PELT_OK || !add_items(out, data))) {
-        code = verify_out_of_memory(out);
+        return verify_out_of_memory(out);
+    }
+    if (code == CLI_DONE) {
+        pelt_pose_set_isa(out->pose, context->isa, context->disabled_isas);
     }
     return code;
 }
@@ -276,7 +279,9 @@ int verify_model_pose(verify_model *m, uint32_t clip, double time)
         pelt_palette_job job = {.item_count = m->palette_count,
                                 .items = m->palettes,
                                 .format = PELT_PALETTE_3X4,
-                                .parallel = &m->context->parallel};
+                                .parallel = &m->context->parallel,
+                                .isa = m->context->isa,
+                                .disabled_isas = m->context->disabled_isas};
         result = pelt_palette_evaluate(&job);
     }
     return result == PELT_OK ? CLI_DONE

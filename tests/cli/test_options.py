@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-VERBS = ("inspect", "pose", "bounds", "cook", "verify", "devices", "gen")
+VERBS = ("inspect", "pose", "bounds", "cook", "verify", "bench", "devices", "gen")
 
 
 def test_help_goes_to_stdout_and_is_golden(ctx):

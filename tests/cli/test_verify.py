@@ -13,8 +13,8 @@ TRIANGLE = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 CHECKS = ('positions', 'normals', 'tangents', 'handedness', 'boxes', 'conservative_boxes', 'previous_positions')
 
 
-def verify(ctx, *words, rc=0, **keywords):
-    info = ctx.json(['verify', '--json', *words], rc=rc, **keywords)
+def verify(ctx, *words, rc=0, isa='scalar', **keywords):
+    info = ctx.json(['verify', '--json', *words, '--isa', isa], rc=rc, **keywords)
     assert info['schema'] == 'pelt/verify/1'
     return info
 
@@ -49,9 +49,32 @@ def test_cpu_alone_counts_moments_and_vertices(ctx):
     assert all(backend[check]['failed'] == 0 for check in CHECKS)
 
 
+def test_every_kernel_of_the_processor_is_a_backend(ctx):
+    isas = ctx.json('bench --scenes skin4k --vertices 64 --runs 1 --json --isa neon')['isas']
+    assert isas[-1] == 'scalar'
+    assert ctx.pelt('gen octopus --vertices 2000 -o octopus.glb').rc == 0
+    assert ctx.pelt('gen wide --vertices 300 -o wide.glb').rc == 0
+    for packing in ([], ['--keep-order', '--weights', 'plain'], ['--direct-joints', '--morph16']):
+        info = verify(ctx, morphed(ctx, 1), 'octopus.glb', 'wide.glb', '--device', 'cpu', '--samples', '5', *packing, isa='neon')
+        assert info['within'] and info['verified'] == 3
+        for entry in info['files']:
+            assert [b['name'] for b in entry['backends']] == ['cpu-' + isa for isa in reversed(isas)]
+            assert [b['reference'] for b in entry['backends']] == [True] + [False] * (len(isas) - 1)
+            for backend in entry['backends'][1:]:
+                assert backend['positions']['compared'] == entry['vertices'] * entry['moments']
+                assert all(backend[check]['failed'] == 0 for check in CHECKS)
+                # The moment after the first one swaps packed streams and unpacked ones; the history must not care.
+                assert backend['previous_positions']['compared'] == entry['primitives'] * entry['moments']
+
+
+def test_kernels_over_the_cap_are_no_backends(ctx):
+    info = verify(ctx, ctx.gltf(), '--device', 'cpu', '--samples', '3')
+    assert [b['name'] for b in info['files'][0]['backends']] == ['cpu-scalar']
+
+
 def test_cpu_alone_in_text(ctx):
     ctx.gltf()
-    result = ctx.pelt('verify bar.gltf --device cpu --samples 4')
+    result = ctx.pelt('verify bar.gltf --device cpu --samples 4 --isa scalar')
     assert result.rc == 0, result.err
     ctx.golden('verify_bar.txt', result.out)
 
@@ -119,6 +142,11 @@ def posed(ctx, source, clip, time, *device):
     return points, max(math.dist(*zip(*sides)), max(abs(x) for side in sides for x in side))
 
 
+def on_device(info):
+    """The first backend that is not the CPU."""
+    return next(b for b in info['files'][0]['backends'] if b['device']['index'] is not None)
+
+
 def test_figures_are_those_of_the_exported_positions(ctx):
     assert ctx.pelt('gen octopus --vertices 2000 -o o.glb').rc == 0 and ctx.pelt('cook o.glb -o o.pelt').rc == 0
     # Two samples a clip: its first key and its end.
@@ -127,10 +155,10 @@ def test_figures_are_those_of_the_exported_positions(ctx):
     device = ('--device', test_devices.real_device(ctx))
     for tolerance, rc in (('1e-6', 0), ('0', 1)):
         info = verify(ctx, 'o.pelt', '--samples', '2', '--tolerance', tolerance, *device, rc=rc)
-        found = info['files'][0]['backends'][1]['positions']
+        found = on_device(info)['positions']
         distances, shares, worst = [], [], {}
         for clip, time in moments:
-            here, scale = posed(ctx, 'o.pelt', clip, time)
+            here, scale = posed(ctx, 'o.pelt', clip, time, '--isa', 'scalar')
             there, _ = posed(ctx, 'o.pelt', clip, time, *device)
             apart = [math.dist(p, q) for p, q in zip(here, there)]
             distances += apart
@@ -153,10 +181,10 @@ def test_no_tolerance_allows_no_rounding_of_matrices(ctx):
     g.clip((1, 'rotation', [0, 1], [[0, 0, 0, 1], [0, 0, math.sqrt(.75), .5]]))
     source = g.save(ctx.tmp / 'turned.gltf')
     info = with_device(ctx, verify(ctx, source, '--samples', '40'))
-    positions = info['files'][0]['backends'][1]['positions']
+    positions = on_device(info)['positions']
     if positions['largest'] == 0:
         ctx.skip('the device is as exact as the CPU here')
-    found = verify(ctx, source, '--samples', '40', '--tolerance', '0', rc=1)['files'][0]['backends'][1]['positions']
+    found = on_device(verify(ctx, source, '--samples', '40', '--tolerance', '0', rc=1))['positions']
     assert found['failed'] > 0 and found['explained'] == 0 and found['place']['clip'] == 0
     assert found['largest'] == positions['largest']
 
