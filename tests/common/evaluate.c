@@ -110,7 +110,7 @@ static void evaluate_instance(run *r, const pelt_instance *instance)
     pelt_skin_morph *morphs = malloc((mesh->target_count + 1u) * sizeof *morphs);
     if (palette && morphs) {
         pelt_palette_item item = {r->pose, instance->skin, instance->node, palette};
-        pelt_palette_job palette_job = {1, &item, PELT_PALETTE_3X4, NULL};
+        pelt_palette_job palette_job = {.item_count = 1, .items = &item};
         if (pelt_palette_evaluate(&palette_job) != PELT_OK) {
             r->out->violation = "an imported skin was refused by pelt_palette_evaluate";
         }

@@ -3,6 +3,8 @@
 // 16 offset, 24 size, 32 count, 40 element size, 48 hash.
 #include "peltt_pelt.h"
 
+#include "peltt_system.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,8 +46,8 @@ static void put_u64(unsigned char *bytes, uint64_t value)
 static peltt_pelt make(uint64_t size)
 {
     peltt_pelt file = {NULL, size};
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, ALIGNMENT, (size_t)(size > 0 ? size : 1)), 0);
+    void *memory = peltt_aligned_allocate((size_t)size);
+    assert_non_null(memory);
     memset(memory, 0, (size_t)size);
     file.data = memory;
     return file;
@@ -84,7 +86,7 @@ peltt_pelt peltt_pelt_model(const peltt_model_shape *shape, uint64_t seed, const
 
 void peltt_pelt_free(peltt_pelt *file)
 {
-    free(file->data);
+    peltt_aligned_free(file->data);
     file->data = NULL;
 }
 

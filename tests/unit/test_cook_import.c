@@ -311,7 +311,7 @@ static void compare_instance(const round_trip *r, posed_pair *pair, uint32_t ind
     uint32_t count = instance->skin == PELT_NONE ? 1 : data->skins[instance->skin].joint_count;
     pelt_palette_item items[2] = {{pair->source, instance->skin, instance->node, pair->palette},
                                   {pair->imported, instance->skin, instance->node, pair->imported_palette}};
-    assert_int_equal(pelt_palette_evaluate(&(pelt_palette_job){2, items, PELT_PALETTE_3X4, NULL}), PELT_OK);
+    assert_int_equal(pelt_palette_evaluate(&(pelt_palette_job){.item_count = 2, .items = items}), PELT_OK);
     assert_memory_equal(pair->palette, pair->imported_palette, count * sizeof(pelt_mat34));
     const pelt_cooked_data *cooked = pelt_cooked_get(r->cooked);
     for (uint32_t i = 0; i < cooked->primitive_count; i++) {

@@ -26,7 +26,7 @@ static pelt_pose *updated_pose(const pelt_asset *asset)
 static pelt_result evaluate(const pelt_palette_item *items, uint32_t item_count, pelt_palette_format format,
                             const pelt_parallel *parallel)
 {
-    pelt_palette_job job = {item_count, items, format, parallel};
+    pelt_palette_job job = {.item_count = item_count, .items = items, .format = format, .parallel = parallel};
     return pelt_palette_evaluate(&job);
 }
 

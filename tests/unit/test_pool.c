@@ -2,12 +2,10 @@
 // The thread pool: every task once, on any number of threads, run after run.
 #include "base/base.h"
 #include "peltt_alloc.h"
+#include "peltt_system.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -30,8 +28,7 @@ static void count_task(void *context, uint32_t task_index)
 
 static void sleepy_task(void *context, uint32_t task_index)
 {
-    struct timespec moment = {0, 2000000};
-    nanosleep(&moment, NULL);
+    peltt_sleep(2);
     count_task(context, task_index);
 }
 
@@ -125,27 +122,19 @@ static void zero_workers_means_one_per_processor(void **state)
     pelt_pool_destroy(pool);
 }
 
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void waiting_burns_no_processor_time(void **state)
 {
     (void)state;
     pelt_pool *pool = create(4);
     pelt_parallel parallel = pelt_pool_parallel(pool);
     tally t = {0};
-    double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    double wall = seconds(CLOCK_MONOTONIC);
+    double start = peltt_processor_seconds();
+    double wall = peltt_wall_seconds();
     parallel.run(parallel.user, 200, sleepy_task, &t);
-    struct timespec rest = {0, 100000000};
-    nanosleep(&rest, NULL);
-    wall = seconds(CLOCK_MONOTONIC) - wall;
+    peltt_sleep(100);
+    wall = peltt_wall_seconds() - wall;
     // Three spinning workers would burn at least the wall time together.
-    assert_true(seconds(CLOCK_PROCESS_CPUTIME_ID) - start < 0.5 * wall);
+    assert_true(peltt_processor_seconds() - start < 0.5 * wall);
     assert_int_equal(atomic_load(&t.total), 200);
     pelt_pool_destroy(pool);
 }
@@ -167,25 +156,14 @@ static void failed_allocation_is_memory_error(void **state)
 static void failed_thread_creation_is_memory_error(void **state)
 {
     (void)state;
-    // A stack that no thread can have: the address space is limited to little more than what is in use.
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-    struct rlimit tight = before;
-    tight.rlim_cur = (rlim_t)1 << 30;
     peltt_alloc memory = {0};
     pelt_allocator allocator = peltt_alloc_make(&memory);
     pelt_pool *pool = (pelt_pool *)&pool;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); // sanitizers reserve terabytes of address space
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    skip();
-#endif
-#endif
-    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    if (!peltt_forbid_threads(true)) {
+        skip(); // sanitizers reserve all the address space they like, and Windows limits no threads
+    }
     pelt_result result = pelt_pool_create(4000, &allocator, &pool);
-    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    peltt_forbid_threads(false);
     assert_int_equal(result, PELT_ERROR_MEMORY);
     assert_null(pool);
     assert_int_equal(memory.live_bytes, 0);

@@ -2,6 +2,7 @@
 // The whole evaluation (sampling, hierarchy, palettes, influence clean-up, morphs, skinning) against the
 // double-precision reference on random skeletons, clips, meshes and times.
 #include "peltt_asset.h"
+#include "peltt_isa.h"
 #include "peltt_reference.h"
 
 #include <pelt/builder.h>
@@ -326,7 +327,8 @@ static void skin_with_library(const scene *s, const pelt_pose *pose, uint32_t sk
             (pelt_skin_morph){weights[t], s->targets[t].positions, s->targets[t].normals, s->targets[t].tangents};
     }
     const pelt_asset_data *data = pelt_asset_get(pelt_pose_asset(pose));
-    pelt_skin_job job = {.vertex_count = s->vertex_count,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = s->vertex_count,
                          .flags = flags,
                          .palette_count = skin == PELT_NONE ? 1 : data->skins[skin].joint_count,
                          .palette = out->palette,
@@ -563,5 +565,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_evaluations_agree_with_the_reference),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return PELTT_RUN_ISAS(tests);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Threads that share one asset, each with a pose of its own, and threads that import at once: the bytes are those of
-// one thread alone. Races are for the thread sanitizer, under which this runs too.
+// Threads that share one asset, each with a pose of its own: the bytes are those of one thread alone. Races are for the
+// thread sanitizer, under which this runs too.
+#include "base/thread.h"
 #include "peltt_asset.h"
-#include "peltt_gltf.h"
 
 #include <pelt/palette.h>
 #include <pelt/skin.h>
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,14 +74,14 @@ static bool evaluate_step(worker *w, pelt_pose *pose, uint32_t step, step_result
     pelt_clip_time a = {step % data->clip_count, step * 0.05};
     pelt_clip_time b = {(step + 1) % data->clip_count, step * 0.03};
     pelt_palette_item item = {pose, skin, 0, out->palette};
-    pelt_palette_job job = {1, &item, PELT_PALETTE_3X4, NULL};
+    pelt_palette_job job = {.item_count = 1, .items = &item};
     return pelt_clip_sample(w->asset, a.clip, a.time, pelt_pose_locals(pose)) == PELT_OK &&
            pelt_clip_blend(w->asset, a, b, 0.25, pelt_pose_locals(pose)) == PELT_OK &&
            pelt_pose_update(pose, NULL) == PELT_OK && pelt_palette_evaluate(&job) == PELT_OK &&
            skin_step(w, pose, data->skins[skin].joint_count, out);
 }
 
-static void *work(void *user)
+static void work(void *user)
 {
     worker *w = user;
     pelt_pose *pose = NULL;
@@ -91,17 +90,16 @@ static void *work(void *user)
         w->failed = !evaluate_step(w, pose, i, &w->steps[i]);
     }
     pelt_pose_destroy(pose);
-    return NULL;
 }
 
-static void run_threads(void *(*main_function)(void *), void *workers, size_t size)
+static void run_threads(worker *workers)
 {
-    pthread_t threads[THREAD_COUNT];
+    pelti_thread threads[THREAD_COUNT];
     for (size_t i = 0; i < THREAD_COUNT; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, main_function, (char *)workers + i * size), 0);
+        assert_true(pelti_thread_start(&threads[i], work, &workers[i]));
     }
     for (size_t i = 0; i < THREAD_COUNT; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        pelti_thread_join(&threads[i]);
     }
 }
 
@@ -116,7 +114,7 @@ static void one_asset_serves_many_threads(void **state)
         workers[i].asset = asset;
     }
     work(&workers[THREAD_COUNT]);
-    run_threads(work, workers, sizeof *workers);
+    run_threads(workers);
     for (size_t i = 0; i <= THREAD_COUNT; i++) {
         assert_false(workers[i].failed);
         assert_memory_equal(workers[i].steps, workers[THREAD_COUNT].steps, sizeof workers[i].steps);
@@ -125,51 +123,10 @@ static void one_asset_serves_many_threads(void **state)
     pelt_asset_destroy(asset);
 }
 
-static const char document[] =
-    "{'asset':{'version':'2.0'},'buffers':[{'byteLength':36}],'bufferViews':[{'buffer':0,'byteLength':36}],"
-    "'accessors':[{'bufferView':0,'componentType':5126,'count':3,'type':'VEC3','min':[0,0,0],'max':[1,1,0]}],"
-    "'meshes':[{'primitives':[{'attributes':{'POSITION':0}}]}],'nodes':[{'mesh':0,'children':[1]},{'mesh':0}]}";
-static const float triangle[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-
-typedef struct importer {
-    const peltt_bytes *file; // shared
-    bool failed;
-} importer;
-
-static void *import(void *user)
-{
-    importer *m = user;
-    for (uint32_t i = 0; i < STEP_COUNT && !m->failed; i++) {
-        pelt_gltf *gltf = NULL;
-        pelt_asset *asset = NULL;
-        m->failed = pelt_gltf_open_memory(m->file->data, m->file->size, NULL, NULL, &gltf, NULL) != PELT_OK ||
-                    pelt_gltf_import(gltf, &asset, NULL) != PELT_OK || pelt_asset_get(asset)->instance_count != 2;
-        pelt_asset_destroy(asset);
-        pelt_gltf_close(gltf);
-    }
-    return NULL;
-}
-
-static void many_threads_import_at_once(void **state)
-{
-    (void)state;
-    peltt_bytes file = peltt_glb(document, triangle, sizeof triangle);
-    importer importers[THREAD_COUNT];
-    for (size_t i = 0; i < THREAD_COUNT; i++) {
-        importers[i] = (importer){.file = &file};
-    }
-    run_threads(import, importers, sizeof *importers);
-    for (size_t i = 0; i < THREAD_COUNT; i++) {
-        assert_false(importers[i].failed);
-    }
-    peltt_bytes_free(&file);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_asset_serves_many_threads),
-        cmocka_unit_test(many_threads_import_at_once),
     };
     return cmocka_run_group_tests_name("sharing", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Skinning against closed forms: directions, signs, morphs and history.
+#include "peltt_isa.h"
 #include "peltt_random.h"
 
 #include <pelt/skin.h>
@@ -43,7 +44,8 @@ static single single_of(const float linear[3][3], const float normal[3], const f
 
 static void evaluate_single(single *s, uint32_t flags)
 {
-    pelt_skin_job job = {.vertex_count = 1,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = 1,
                          .flags = flags,
                          .palette_count = 1,
                          .palette = &s->m,
@@ -253,7 +255,8 @@ static void twelve_influences_sum_exactly(void **state)
     }
     const float position[3] = {1, 2, 3};
     float out[3];
-    pelt_skin_job job = {.vertex_count = 1,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = 1,
                          .palette_count = 12,
                          .palette = palette,
                          .influence_count = 12,
@@ -287,7 +290,8 @@ static void morphs_are_added_before_the_skin(void **state)
     float n[3];
     float t[4];
     pelt_box box;
-    pelt_skin_job job = {.vertex_count = 1,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = 1,
                          .palette_count = 1,
                          .palette = &turn,
                          .positions = position,
@@ -371,5 +375,5 @@ int main(void)
         cmocka_unit_test(a_written_zero_is_always_positive),
         cmocka_unit_test(history_swaps_per_update_and_forgets_at_teleports),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return PELTT_RUN_ISAS(tests);
 }

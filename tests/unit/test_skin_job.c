@@ -3,9 +3,10 @@
 // outside the streams is touched.
 #include <pelt/skin.h>
 
+#include "peltt_guarded.h"
+#include "peltt_isa.h"
 #include "peltt_random.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -54,7 +53,8 @@ static void set_up(fixture *f)
         f->weights[i] = 0.5F;
     }
     f->morph = (pelt_skin_morph){0.5F, f->deltas, f->deltas, f->deltas};
-    f->job = (pelt_skin_job){.vertex_count = COUNT,
+    f->job = (pelt_skin_job){.isa = peltt_isa,
+                             .vertex_count = COUNT,
                              .palette_count = JOINTS,
                              .palette = f->palette,
                              .influence_count = INFLUENCES,
@@ -204,7 +204,8 @@ static void a_late_bad_joint_leaves_all_outputs_alone(void **state)
     assert_int_equal(pelt_pool_create(3, NULL, &pool), PELT_OK);
     const pelt_parallel parallel = pelt_pool_parallel(pool);
     pelt_box box = {{1, 2, 3}, {4, 5, 6}};
-    pelt_skin_job job = {.vertex_count = LARGE,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = LARGE,
                          .palette_count = 1,
                          .palette = &identity,
                          .influence_count = 1,
@@ -321,7 +322,7 @@ static void no_vertices_give_the_empty_box(void **state)
     before.box = f.box;
     assert_memory_equal(&before, &f, sizeof f);
     pelt_box box;
-    pelt_skin_job nothing = {.box = &box};
+    pelt_skin_job nothing = {.isa = peltt_isa, .box = &box};
     assert_int_equal(pelt_skin_evaluate(&nothing), PELT_OK);
     assert_true(pelt_box_is_empty(&box));
     nothing.box = NULL;
@@ -332,35 +333,12 @@ static void no_vertices_give_the_empty_box(void **state)
 
 // --- streams that end (or begin) at an unmapped page
 
-typedef struct guarded {
-    uint8_t *mapping;
-    size_t mapping_size;
-    uint8_t *data; // size bytes
-} guarded;
-
-static guarded guarded_make(size_t size, bool at_end)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t inside = (size + page - 1) / page * page;
-    guarded g = {.mapping_size = inside + 2 * page};
-    int zero = open("/dev/zero", O_RDWR);
-    assert_true(zero >= 0);
-    void *mapping = mmap(NULL, g.mapping_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);
-    close(zero);
-    assert_true(mapping != MAP_FAILED);
-    g.mapping = mapping;
-    assert_int_equal(mprotect(g.mapping, page, PROT_NONE), 0);
-    assert_int_equal(mprotect(g.mapping + page + inside, page, PROT_NONE), 0);
-    g.data = g.mapping + page + (at_end ? inside - size : 0);
-    return g;
-}
-
 // One stream in both layouts: tight beside a guard page, and the same values at the given stride in plain memory.
 typedef struct layout {
     size_t size; // of an element
     size_t stride;
     bool is_output;
-    guarded tight;
+    peltt_guarded tight;
     uint8_t *strided;
 } layout;
 
@@ -413,7 +391,7 @@ static void make_layouts(layout *layouts, uint32_t count, bool at_end, peltt_ran
 {
     for (int l = 0; l < LAYOUT_COUNT; l++) {
         layouts[l] = layout_shapes[l];
-        layouts[l].tight = guarded_make(layouts[l].size * count, at_end);
+        layouts[l].tight = peltt_guarded_make(layouts[l].size * count, at_end);
         layouts[l].strided = malloc(layouts[l].stride * count + 1);
         assert_non_null(layouts[l].strided);
         memset(layouts[l].strided, 0xCC, layouts[l].stride * count + 1);
@@ -450,7 +428,8 @@ static void evaluate_layouts(const layout *layouts, bool strided, uint32_t count
 {
     const pelt_skin_morph morph = {-0.7F, data_of(layouts, L_DELTAS, strided), data_of(layouts, L_DELTAS, strided),
                                    data_of(layouts, L_DELTAS, strided)};
-    pelt_skin_job job = {.vertex_count = count,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = count,
                          .flags = PELT_NORMAL_OUTWARD,
                          .palette_count = 7,
                          .palette = palette,
@@ -490,8 +469,8 @@ static void every_vertex_count_stays_inside_its_streams(void **state)
         bool at_end = round % 2;
         layout layouts[LAYOUT_COUNT];
         make_layouts(layouts, count, at_end, &random);
-        guarded palette = guarded_make(7 * sizeof(pelt_mat34), at_end);
-        guarded tight_box = guarded_make(sizeof(pelt_box), at_end);
+        peltt_guarded palette = peltt_guarded_make(7 * sizeof(pelt_mat34), at_end);
+        peltt_guarded tight_box = peltt_guarded_make(sizeof(pelt_box), at_end);
         pelt_box strided_box;
         float *values = (float *)(void *)palette.data;
         for (int i = 0; i < 7 * 12; i++) {
@@ -503,11 +482,11 @@ static void every_vertex_count_stays_inside_its_streams(void **state)
         compare_layouts(layouts, count);
         assert_memory_equal(tight_box.data, &strided_box, sizeof strided_box);
         for (int l = 0; l < LAYOUT_COUNT; l++) {
-            munmap(layouts[l].tight.mapping, layouts[l].tight.mapping_size);
+            peltt_guarded_free(&layouts[l].tight);
             free(layouts[l].strided);
         }
-        munmap(palette.mapping, palette.mapping_size);
-        munmap(tight_box.mapping, tight_box.mapping_size);
+        peltt_guarded_free(&palette);
+        peltt_guarded_free(&tight_box);
     }
 }
 
@@ -524,5 +503,5 @@ int main(void)
         cmocka_unit_test(no_vertices_give_the_empty_box),
         cmocka_unit_test(every_vertex_count_stays_inside_its_streams),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return PELTT_RUN_ISAS(tests);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Skinning whole meshes: positions against double-precision sums, boxes bit for bit, options and threads.
 #include "peltt_asset.h"
+#include "peltt_isa.h"
 
 #include <pelt/skin.h>
 
@@ -78,7 +79,8 @@ static mesh *random_mesh(peltt_random *random)
 
 static pelt_skin_job mesh_job(const mesh *m, outputs *out)
 {
-    pelt_skin_job job = {.vertex_count = VERTEX_COUNT,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = VERTEX_COUNT,
                          .palette_count = JOINT_COUNT,
                          .palette = m->palette,
                          .influence_count = INFLUENCE_COUNT,
@@ -351,7 +353,8 @@ static void evaluate_large(const mesh *m, const pelt_parallel *parallel, uint32_
         memcpy(&joints[v * INFLUENCE_COUNT], &m->joints[from * INFLUENCE_COUNT], INFLUENCE_COUNT * sizeof *joints);
         memcpy(&weights[v * INFLUENCE_COUNT], &m->weights[from * INFLUENCE_COUNT], INFLUENCE_COUNT * sizeof *weights);
     }
-    pelt_skin_job job = {.vertex_count = vertex_count,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = vertex_count,
                          .palette_count = JOINT_COUNT,
                          .palette = m->palette,
                          .influence_count = INFLUENCE_COUNT,
@@ -418,7 +421,8 @@ static void tasks_stay_few_for_huge_meshes(void **state)
     uint32_t task_count = 0;
     const pelt_parallel backwards = {.run = run_backwards, .user = &task_count};
     pelt_box box;
-    pelt_skin_job job = {.vertex_count = COUNT,
+    pelt_skin_job job = {.isa = peltt_isa,
+                         .vertex_count = COUNT,
                          .palette_count = 1,
                          .palette = &identity,
                          .positions = positions,
@@ -441,5 +445,5 @@ int main(void)
         cmocka_unit_test(threads_and_order_do_not_change_the_bytes),
         cmocka_unit_test(tasks_stay_few_for_huge_meshes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return PELTT_RUN_ISAS(tests);
 }

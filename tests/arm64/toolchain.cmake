@@ -1,0 +1,17 @@
+# Builds for AArch64 with Debian's cross compiler, against the libraries that packages.sh unpacked into PELT_ARM64_ROOT.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PELT_ARM64_ROOT)
+
+set(CMAKE_FIND_ROOT_PATH ${PELT_ARM64_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_C_FLAGS_INIT "-isystem ${PELT_ARM64_ROOT}/usr/include")
+set(CMAKE_CXX_FLAGS_INIT "-isystem ${PELT_ARM64_ROOT}/usr/include")
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${PELT_ARM64_ROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${PELT_ARM64_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
