@@ -4,7 +4,7 @@
 #   --quick: one release build, no sanitizers, no fuzzing, no other systems
 #   --full: also runs the unit tests of the Windows build, under Wine
 # Environment: PELT_WERROR=ON makes warnings errors; PELT_SHARED=FOLDER names the folder of cases and models
-# (default: ../shared, used where it exists).
+# (default: ../shared, used where it exists); PELT_DISABLED_ISAS="avx512;avx2" builds without these instruction sets.
 set -u
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$root/scripts/common.sh"
@@ -41,11 +41,12 @@ tap_start "$work/logs"
 python=/usr/bin/python3 # Debian's, which has NumPy
 export PELT_TEST_REQUIRE_VALIDATION=1 # its package is installed: a layer that is not found is a failure
 
-# configuration NAME C-COMPILER CXX-COMPILER SANITIZERS BUILD-TYPE
+# configuration NAME C-COMPILER CXX-COMPILER SANITIZERS BUILD-TYPE [TARGETS]: TARGETS that are built, or all.
 configuration() {
     say "building $1"
+    build_targets=${6-}
     build "$work/$1" -DCMAKE_C_COMPILER="$2" -DCMAKE_CXX_COMPILER="$3" -DPELT_SANITIZE="$4" -DCMAKE_BUILD_TYPE="$5" \
-        -DPELT_WERROR="$werror"
+        -DPELT_WERROR="$werror" -DPELT_DISABLED_ISAS="${PELT_DISABLED_ISAS-}"
 }
 
 # Suites that every configuration runs.
@@ -168,15 +169,17 @@ END
     # Without optimisation: the bytes of cooked files and of kernels once more.
     for compilers in gcc:g++ clang:clang++; do
         name=plain-${compilers%:*}
-        if configuration "$name" "${compilers%:*}" "${compilers#*:}" "" Debug; then
+        if configuration "$name" "${compilers%:*}" "${compilers#*:}" "" Debug "cook_hashes skin_hashes"; then
             tap_run "$name/determinism" "$root/tests/determinism/run.sh" "$work/$name" "$work/cook-reference"
             tap_run "$name/kernels" "$root/tests/determinism/skin.sh" "$work/skin-reference" "$work/$name/tests/skin_hashes"
         else
             tap_broken "build $name"
         fi
     done
-    if configuration tsan gcc g++ thread RelWithDebInfo; then
-        for suite in pool palette skeleton sharing gltf_sharing skin_job skin_mesh cook_file; do
+    shared_suites="pool palette skeleton sharing gltf_sharing skin_job skin_mesh cook_file"
+    # shellcheck disable=SC2086
+    if configuration tsan gcc g++ thread RelWithDebInfo "pelt_command $(printf 'test_%s ' $shared_suites)"; then
+        for suite in $shared_suites; do
             tap_run "tsan/test_$suite" env CMOCKA_MESSAGE_OUTPUT=TAP "$work/tsan/tests/test_$suite"
         done
         tap_run tsan/cli "$python" "$root/tests/cli/run.py" "$work/tsan/cli/pelt" "$work/tsan/cli-scratch" -k thread

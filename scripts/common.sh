@@ -39,12 +39,15 @@ need_packages() {
 build_packages="gcc g++ libc6-dev cmake ninja-build pkg-config libjansson-dev libmeshoptimizer-dev libxxhash-dev libzip-dev \
     libvulkan-dev glslc"
 
-# build FOLDER CMAKE-ARGUMENT...: configures and builds; prints the log only when something fails.
+# build FOLDER CMAKE-ARGUMENT...: configures and builds, all or the build_targets; prints the log only when something
+# fails.
+build_targets=
 build() {
     folder=$1
     shift
     mkdir -p "$folder"
     cmake -S "$root" -B "$folder" -G Ninja "$@" >"$folder/build.log" 2>&1 &&
-        cmake --build "$folder" >>"$folder/build.log" 2>&1 ||
+        cmake --build "$folder" ${build_targets:+--target $build_targets} >>"$folder/build.log" 2>&1 ||
         { tail -n 60 "$folder/build.log" >&2; return 1; }
+    build_targets=
 }

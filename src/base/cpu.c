@@ -27,6 +27,11 @@ pelt_isa pelt_isa_parse(const char *name)
     return PELT_ISA_COUNT;
 }
 
+// Bits of those that this build leaves out (PELT_DISABLED_ISAS).
+#if !defined(PELTI_DISABLED_ISAS)
+#define PELTI_DISABLED_ISAS 0U
+#endif
+
 // Bits 1 << pelt_isa. The compiler's runtime asks cpuid before main, the system's saving of registers included.
 static uint32_t runnable(void)
 {
@@ -43,7 +48,7 @@ static uint32_t runnable(void)
 #elif defined(PELTI_ARM64)
     isas |= 1U << PELT_ISA_NEON;
 #endif
-    return isas & PELTI_ISAS_BUILT;
+    return isas & PELTI_ISAS_BUILT & ~(uint32_t)PELTI_DISABLED_ISAS;
 }
 
 bool pelt_isa_available(pelt_isa isa)
