@@ -145,8 +145,16 @@ typedef enum pelt_vk_bounds {
     PELT_VK_BOUNDS_EXACT,        // min and max over the positions that were written, bit for bit
     PELT_VK_BOUNDS_CONSERVATIVE, // from joint boxes, no vertex read; never smaller, whatever the morph weights
     PELT_VK_BOUNDS_BOTH,
-    PELT_VK_BOUNDS_NONE
+    PELT_VK_BOUNDS_NONE,
+    PELT_VK_BOUNDS_AUTO // exact or conservative by the number of the mesh's vertices, as the scene's rules say
 } pelt_vk_bounds;
+
+// What PELT_VK_BOUNDS_AUTO means for meshes of at most vertex_count vertices. `pelt bench --tune` measures rules for a
+// device.
+typedef struct pelt_vk_bounds_rule {
+    uint32_t vertex_count;
+    pelt_vk_bounds bounds; // EXACT or CONSERVATIVE
+} pelt_vk_bounds_rule;
 
 typedef struct pelt_vk_scene_options {
     pelt_vk_bounds bounds; // of instances that leave it to the scene
@@ -160,6 +168,11 @@ typedef struct pelt_vk_scene_options {
     VkPipelineStageFlags2 consumer_stages;
     VkAccessFlags2 consumer_access;
     uint32_t item_vertices; // most vertices that one workgroup works through, 64 to 1,024; 0 = 1,024
+    // For automatic bounds, by ascending vertex count: a mesh takes the first rule that is not below its own count, and
+    // exact boxes where there is none, where it has no joint boxes of the instance's skin or where the scene does not
+    // allow conservative boxes. Copied. No rules = the library's own, measured as docs/benchmarks.md says.
+    uint32_t bounds_rule_count;
+    const pelt_vk_bounds_rule *bounds_rules;
 } pelt_vk_scene_options;
 
 // Meshes, skins, palettes and instances with their buffers. One thread at a time.

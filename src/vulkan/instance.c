@@ -63,6 +63,28 @@ static bool is_conservative(pelt_vk_bounds bounds)
     return bounds == PELT_VK_BOUNDS_CONSERVATIVE || bounds == PELT_VK_BOUNDS_BOTH;
 }
 
+// What automatic bounds come to for this instance.
+static pelt_vk_bounds bounds_by_rule(const pelt_vk_scene *scene, const pelt_vk_instance_options *o)
+{
+    const pelti_vk_mesh *mesh = &scene->meshes[o->mesh.index];
+    pelti_vk_joint_boxes boxes = find_boxes(mesh, o);
+    bool has_boxes = boxes.address != 0 && boxes.joint_count <= scene->palettes[o->palette.index].joint_count;
+    for (uint32_t i = 0; has_boxes && i < scene->options.bounds_rule_count; i++) {
+        const pelt_vk_bounds_rule *rule = &scene->options.bounds_rules[i];
+        if (mesh->vertex_count <= rule->vertex_count) {
+            return scene->options.allow_conservative ? rule->bounds : PELT_VK_BOUNDS_EXACT;
+        }
+    }
+    return PELT_VK_BOUNDS_EXACT;
+}
+
+// Mesh and palette exist.
+static pelt_vk_bounds bounds_of(const pelt_vk_scene *scene, const pelt_vk_instance_options *o)
+{
+    pelt_vk_bounds bounds = o->bounds == PELT_VK_BOUNDS_DEFAULT ? scene->options.bounds : o->bounds;
+    return bounds == PELT_VK_BOUNDS_AUTO ? bounds_by_rule(scene, o) : bounds;
+}
+
 static pelt_result check_options(const pelt_vk_scene *scene, const pelt_vk_instance_options *o, pelt_error *error)
 {
     if (!pelti_vk_slots_live(&scene->mesh_slots, o->mesh.index, o->mesh.generation)) {
@@ -72,7 +94,7 @@ static pelt_result check_options(const pelt_vk_scene *scene, const pelt_vk_insta
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "there is no such palette");
     }
     const unsigned all = PELT_VK_OMIT_PREVIOUS | PELT_VK_OMIT_NORMALS | PELT_VK_OMIT_TANGENTS;
-    if ((o->omit & ~all) != 0 || (unsigned)o->bounds > PELT_VK_BOUNDS_NONE) {
+    if ((o->omit & ~all) != 0 || (unsigned)o->bounds > PELT_VK_BOUNDS_AUTO) {
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "unknown bits in omit, or no such kind of bounds");
     }
     const pelti_vk_mesh *mesh = &scene->meshes[o->mesh.index];
@@ -81,8 +103,7 @@ static pelt_result check_options(const pelt_vk_scene *scene, const pelt_vk_insta
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "the palette has %u joints and the mesh uses %u",
                           (unsigned)joint_count, (unsigned)mesh->joint_bound);
     }
-    pelt_vk_bounds bounds = o->bounds == PELT_VK_BOUNDS_DEFAULT ? scene->options.bounds : o->bounds;
-    if (!is_conservative(bounds)) {
+    if (!is_conservative(bounds_of(scene, o))) {
         return PELT_OK;
     }
     if (!scene->options.allow_conservative) {
@@ -231,7 +252,7 @@ static pelt_result reserve(pelt_vk_scene *scene, pelt_error *error)
 
 static uint32_t flags_of(const pelt_vk_scene *scene, const pelt_vk_instance_options *o)
 {
-    pelt_vk_bounds bounds = o->bounds == PELT_VK_BOUNDS_DEFAULT ? scene->options.bounds : o->bounds;
+    pelt_vk_bounds bounds = bounds_of(scene, o);
     uint32_t flags = (o->omit & PELT_VK_OMIT_PREVIOUS) ? 0 : PELTI_VK_KEEPS_PREVIOUS;
     flags |= bounds == PELT_VK_BOUNDS_EXACT || bounds == PELT_VK_BOUNDS_BOTH ? PELTI_VK_EXACT : 0U;
     return flags | (is_conservative(bounds) ? PELTI_VK_CONSERVATIVE : 0U);

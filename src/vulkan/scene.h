@@ -145,7 +145,8 @@ typedef struct pelti_vk_frame {
 
 struct pelt_vk_scene {
     pelt_vk_context *context;
-    pelt_vk_scene_options options; // with nothing left to defaults
+    pelt_vk_scene_options options;     // with nothing left to defaults
+    pelt_vk_bounds_rule *bounds_rules; // of options, as many as it says
     const pelt_allocator *allocator;
     pelti_vk_heap *device;
     pelti_vk_heap *mapped;

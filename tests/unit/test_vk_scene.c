@@ -71,7 +71,7 @@ static void scenes_refuse_wrong_options(void **state)
     setting *s = begin(NULL, &(pelt_vk_instance_options){0});
     pelt_error error = {0};
     pelt_vk_scene *scene = s->stage.scene;
-    const pelt_vk_scene_options wrong[] = {{.bounds = (pelt_vk_bounds)(PELT_VK_BOUNDS_NONE + 1)},
+    const pelt_vk_scene_options wrong[] = {{.bounds = (pelt_vk_bounds)(PELT_VK_BOUNDS_AUTO + 1)},
                                            {.consumer_access = VK_ACCESS_2_TRANSFER_READ_BIT},
                                            {.item_vertices = 63},
                                            {.item_vertices = 1},
@@ -168,7 +168,7 @@ static void instances_refuse_wrong_options(void **state)
     wrong[2].palette = (pelt_vk_palette){0};
     wrong[3].palette = small;
     wrong[4].omit = 8;
-    wrong[5].bounds = (pelt_vk_bounds)(PELT_VK_BOUNDS_NONE + 1);
+    wrong[5].bounds = (pelt_vk_bounds)(PELT_VK_BOUNDS_AUTO + 1);
     wrong[6].bounds = PELT_VK_BOUNDS_CONSERVATIVE; // not of this scene
     wrong[7].bounds = PELT_VK_BOUNDS_BOTH;
     for (int i = 0; i < 8; i++) {
@@ -356,6 +356,69 @@ static void a_scene_s_bounds_are_those_of_its_instances(void **state)
     }
 }
 
+// Rules as a scene's options, and what a mesh of 100 vertices and four joints then gets.
+typedef struct rule_case {
+    pelt_vk_scene_options scene;
+    bool own_joints; // the instance names the skin that the file has
+    bool conservative;
+} rule_case;
+
+static void automatic_bounds_follow_the_rules(void **state)
+{
+    (void)state;
+    static const pelt_vk_bounds_rule to_99[] = {{99, PELT_VK_BOUNDS_CONSERVATIVE}};
+    static const pelt_vk_bounds_rule to_100[] = {{99, PELT_VK_BOUNDS_EXACT}, {100, PELT_VK_BOUNDS_CONSERVATIVE}};
+    static const pelt_vk_bounds_rule from_100[] = {{99, PELT_VK_BOUNDS_EXACT},
+                                                   {UINT32_MAX, PELT_VK_BOUNDS_CONSERVATIVE}};
+    const rule_case cases[] = {
+        {{.bounds = PELT_VK_BOUNDS_AUTO}, true, false},
+        {{.bounds = PELT_VK_BOUNDS_AUTO, .bounds_rule_count = 1, .bounds_rules = to_99}, true, false},
+        {{.bounds = PELT_VK_BOUNDS_AUTO, .bounds_rule_count = 2, .bounds_rules = to_100}, true, true},
+        {{.bounds = PELT_VK_BOUNDS_AUTO, .bounds_rule_count = 2, .bounds_rules = from_100}, true, true},
+        {{.bounds = PELT_VK_BOUNDS_AUTO, .bounds_rule_count = 2, .bounds_rules = from_100}, false, false},
+        // Where the instance asks and the scene has not made room for it.
+        {{.bounds = PELT_VK_BOUNDS_NONE, .bounds_rule_count = 2, .bounds_rules = from_100}, true, false},
+        {{.allow_conservative = true, .bounds_rule_count = 2, .bounds_rules = from_100}, true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        peltt_vk_stage stage;
+        peltt_vk_stage_open(&stage, NULL, &cases[i].scene, NULL);
+        const peltt_vk_shape shape = {.vertex_count = 100, .influence_count = 2, .joint_count = 4};
+        peltt_vk_model *model = peltt_vk_model_make(&shape, 83);
+        peltt_vk_actor actor;
+        peltt_vk_worst worst = {0};
+        const pelt_vk_instance_options options = {.bounds = PELT_VK_BOUNDS_AUTO, .skin = cases[i].own_joints ? 0 : 1};
+        peltt_vk_actor_add(&stage, &actor, model, &options);
+        actor.want.bounds = cases[i].conservative ? PELT_VK_BOUNDS_CONSERVATIVE : PELT_VK_BOUNDS_EXACT;
+        const pelt_vk_statistics s = peltt_vk_play(&stage, 1, &actor, &worst); // checks the view and the boxes
+        assert_int_equal(s.conservative_count, cases[i].conservative);
+        peltt_vk_actor_remove(&stage, &actor);
+        peltt_vk_model_free(model);
+        peltt_vk_stage_close(&stage);
+    }
+}
+
+static void wrong_rules_are_refused(void **state)
+{
+    (void)state;
+    peltt_vk_stage stage;
+    peltt_vk_stage_open(&stage, NULL, NULL, NULL);
+    static const pelt_vk_bounds_rule unordered[] = {{100, PELT_VK_BOUNDS_EXACT}, {100, PELT_VK_BOUNDS_CONSERVATIVE}};
+    static const pelt_vk_bounds_rule both[] = {{100, PELT_VK_BOUNDS_BOTH}};
+    const pelt_vk_scene_options wrong[] = {
+        {.bounds_rule_count = 2, .bounds_rules = unordered},
+        {.bounds_rule_count = 1, .bounds_rules = both},
+        {.bounds_rule_count = 1, .bounds_rules = NULL},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        pelt_error error = {0};
+        pelt_vk_scene *scene = NULL;
+        refused(pelt_vk_scene_create(stage.context, &wrong[i], &scene, &error), &error);
+        assert_null(scene);
+    }
+    peltt_vk_stage_close(&stage);
+}
+
 // Reads one box of the scene's array.
 static pelt_box box_at(setting *s, const pelt_vk_stream *boxes, uint32_t index)
 {
@@ -478,6 +541,8 @@ int main(void)
         cmocka_unit_test(record_refuses_frames_out_of_order_and_keeps_marks),
         cmocka_unit_test(any_first_frame_will_do),
         cmocka_unit_test(a_scene_s_bounds_are_those_of_its_instances),
+        cmocka_unit_test(automatic_bounds_follow_the_rules),
+        cmocka_unit_test(wrong_rules_are_refused),
         cmocka_unit_test(boxes_stay_right_when_their_array_grows),
         cmocka_unit_test(indices_come_with_the_mesh),
         cmocka_unit_test(what_leaves_before_it_was_recorded_leaves_nothing),
