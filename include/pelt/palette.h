@@ -75,7 +75,7 @@ typedef struct pelt_skeleton_instance {
                                // uses_matrix, nodes with a matrix at rest have that matrix. Values are finite;
                                // rotations may have any length but zero, in float from 1e-15 to 1e15
     void *palette;             // matrix_count matrices, tight, aligned to 4; receives the result. Palettes in one array
-                               // lie best pelt_skeleton_palette_stride apart
+                               // lie best pelt_skeleton_palette_stride apart, the first aligned to 64
 } pelt_skeleton_instance;
 
 typedef struct pelt_skeleton_job {
@@ -87,6 +87,8 @@ typedef struct pelt_skeleton_job {
     const pelt_parallel *parallel; // NULL = calling thread; instances are shared out
     pelt_isa isa;                  // the kernel: pelt_isa_choose(isa, disabled_isas)
     uint32_t disabled_isas;        // bits 1 << pelt_isa
+    uint64_t stream_threshold;     // bytes of palettes from which 4x4 matrices pass the caches by, where palettes are
+                               // aligned to 64 and AVX2 or AVX-512 is used; 0 = 1 MiB, UINT64_MAX = never
 } pelt_skeleton_job;
 
 // Computes every instance's palette from its local transforms; nothing is kept from call to call, and weights and flags

@@ -3,6 +3,8 @@
 #ifndef PELTI_LANES_SCALAR_H
 #define PELTI_LANES_SCALAR_H
 
+#include "math/matrix_store.h"
+
 #include <pelt/math.h>
 
 #include <string.h>
@@ -26,9 +28,13 @@ enum {
 #define d1_sub(a, b) ((a) - (b))
 #define d1_mul(a, b) ((a) * (b))
 
-static inline void prefetch_ahead(const void *now)
+static inline void finish_streams(void)
 {
-    (void)now;
+}
+
+static inline void prefetch_line(const void *line)
+{
+    (void)line;
 }
 
 static inline float f1_two_over(float square)
@@ -70,31 +76,22 @@ static inline void d1_load_tail(const pelt_trs *const *transforms, size_t node, 
     out[1] = (double)transforms[0][node].scale.z;
 }
 
-static inline void f1_store_rows01(const f1_wide rows[8], float *const *out, size_t offset)
-{
-    memcpy(out[0] + offset, rows, 8 * sizeof *rows);
-}
-
-static inline void f1_store_row2(const f1_wide row[4], float *const *out, size_t offset, bool is_4x4)
+static inline void f1_store_matrices(const f1_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
     const float last[4] = {0.0F, 0.0F, 0.0F, 1.0F};
-    memcpy(out[0] + offset + 8, row, 4 * sizeof *row);
-    if (is_4x4) {
+    memcpy(out[0] + offset, m, 12 * sizeof *m);
+    if (how != PELTI_STORE_3X4) {
         memcpy(out[0] + offset + 12, last, sizeof last);
     }
 }
 
-static inline void d1_store_rows01(const d1_wide rows[8], float *const *out, size_t offset)
+static inline void d1_store_matrices(const d1_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    for (size_t i = 0; i < 8; i++) {
-        out[0][offset + i] = (float)rows[i];
+    float rounded[12];
+    for (size_t i = 0; i < 12; i++) {
+        rounded[i] = (float)m[i];
     }
-}
-
-static inline void d1_store_row2(const d1_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    const float rounded[4] = {(float)row[0], (float)row[1], (float)row[2], (float)row[3]};
-    f1_store_row2(rounded, out, offset, is_4x4);
+    f1_store_matrices(rounded, out, offset, how);
 }
 
 #endif

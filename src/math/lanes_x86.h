@@ -5,15 +5,22 @@
 #ifndef PELTI_LANES_X86_H
 #define PELTI_LANES_X86_H
 
+#include "math/matrix_store.h"
+
 #include <pelt/math.h>
 
 #include <immintrin.h>
 #include <string.h>
 
-// What lies 256 bytes on, maybe past the end. The hardware follows fewer streams than a wide batch has.
-static inline void prefetch_ahead(const void *now)
+// Before others may read what was written past the caches.
+static inline void finish_streams(void)
 {
-    _mm_prefetch((const char *)((uintptr_t)now + 256), _MM_HINT_T0);
+    _mm_sfence();
+}
+
+static inline void prefetch_line(const void *line)
+{
+    _mm_prefetch((const char *)line, _MM_HINT_T0);
 }
 
 // load_head takes the first eight floats of the transform of one node from each instance (translation, rotation and the
@@ -112,52 +119,33 @@ static inline void d2_load_tail(const pelt_trs *const *transforms, size_t node, 
     out[1] = _mm_cvtps_pd(_mm_movehl_ps(both, both));
 }
 
-static inline void f4_store_row(const f4_wide row[4], float *const *out, size_t offset)
+static inline void f4_store_matrices(const f4_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    __m128 a = row[0];
-    __m128 b = row[1];
-    __m128 c = row[2];
-    __m128 d = row[3];
-    _MM_TRANSPOSE4_PS(a, b, c, d);
-    _mm_storeu_ps(out[0] + offset, a);
-    _mm_storeu_ps(out[1] + offset, b);
-    _mm_storeu_ps(out[2] + offset, c);
-    _mm_storeu_ps(out[3] + offset, d);
-}
-
-// The first two rows of matrices, and the last one.
-static inline void f4_store_rows01(const f4_wide rows[8], float *const *out, size_t offset)
-{
-    f4_store_row(rows, out, offset);
-    f4_store_row(rows + 4, out, offset + 4);
-}
-
-static inline void f4_store_row2(const f4_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    f4_store_row(row, out, offset + 8);
-    for (int i = 0; is_4x4 && i < 4; i++) {
+    for (size_t r = 0; r < 12; r += 4) {
+        __m128 a = m[r];
+        __m128 b = m[r + 1];
+        __m128 c = m[r + 2];
+        __m128 d = m[r + 3];
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(out[0] + offset + r, a);
+        _mm_storeu_ps(out[1] + offset + r, b);
+        _mm_storeu_ps(out[2] + offset + r, c);
+        _mm_storeu_ps(out[3] + offset + r, d);
+    }
+    for (int i = 0; how != PELTI_STORE_3X4 && i < 4; i++) {
         _mm_storeu_ps(out[i] + offset + 12, _mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F));
     }
 }
 
-static inline void d2_store_row(const d2_wide row[4], float *const *out, size_t offset)
+static inline void d2_store_matrices(const d2_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    __m128 ab = _mm_unpacklo_ps(_mm_cvtpd_ps(row[0]), _mm_cvtpd_ps(row[1]));
-    __m128 cd = _mm_unpacklo_ps(_mm_cvtpd_ps(row[2]), _mm_cvtpd_ps(row[3]));
-    _mm_storeu_ps(out[0] + offset, _mm_movelh_ps(ab, cd));
-    _mm_storeu_ps(out[1] + offset, _mm_movehl_ps(cd, ab));
-}
-
-static inline void d2_store_rows01(const d2_wide rows[8], float *const *out, size_t offset)
-{
-    d2_store_row(rows, out, offset);
-    d2_store_row(rows + 4, out, offset + 4);
-}
-
-static inline void d2_store_row2(const d2_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    d2_store_row(row, out, offset + 8);
-    for (int i = 0; is_4x4 && i < 2; i++) {
+    for (size_t r = 0; r < 12; r += 4) {
+        __m128 ab = _mm_unpacklo_ps(_mm_cvtpd_ps(m[r]), _mm_cvtpd_ps(m[r + 1]));
+        __m128 cd = _mm_unpacklo_ps(_mm_cvtpd_ps(m[r + 2]), _mm_cvtpd_ps(m[r + 3]));
+        _mm_storeu_ps(out[0] + offset + r, _mm_movelh_ps(ab, cd));
+        _mm_storeu_ps(out[1] + offset + r, _mm_movehl_ps(cd, ab));
+    }
+    for (int i = 0; how != PELTI_STORE_3X4 && i < 2; i++) {
         _mm_storeu_ps(out[i] + offset + 12, _mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F));
     }
 }
@@ -166,8 +154,7 @@ static inline void d2_store_row2(const d2_wide row[4], float *const *out, size_t
 static inline void f4_store_rows(const f4_wide m[12], float *out)
 {
     float *const lanes[4] = {out, out + 16, out + 32, out + 48};
-    f4_store_rows01(m, lanes, 0);
-    f4_store_row2(m + 8, lanes, 0, false);
+    f4_store_matrices(m, lanes, 0, PELTI_STORE_3X4);
 }
 
 static inline void d2_store_rows(const d2_wide m[12], double *out)
@@ -271,32 +258,29 @@ static inline void d4_load_tail(const pelt_trs *const *transforms, size_t node, 
     out[1] = _mm256_cvtps_pd(floats[1]);
 }
 
-static inline void f8_store_rows01(const f8_wide rows[8], float *const *out, size_t offset)
+// All of one instance's matrix, then the next one's: stores to one cache line that follow one another are merged.
+static inline void f8_store_matrices(const f8_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    __m256 a[4];
-    __m256 b[4];
-    f8_transpose(rows, a);
-    f8_transpose(rows + 4, b);
-    for (int i = 0; i < 4; i++) {
-        _mm256_storeu_ps(out[i] + offset, _mm256_permute2f128_ps(a[i], b[i], 0x20));
-        _mm256_storeu_ps(out[i + 4] + offset, _mm256_permute2f128_ps(a[i], b[i], 0x31));
+    __m256 rows[3][4];
+    for (int r = 0; r < 3; r++) {
+        f8_transpose(m + 4 * (size_t)r, rows[r]);
     }
-}
-
-static inline void f8_store_row2(const f8_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    __m256 a[4];
-    f8_transpose(row, a);
-    for (int i = 0; i < 4; i++) {
-        float *low = out[i] + offset + 8;
-        float *high = out[i + 4] + offset + 8;
-        if (is_4x4) {
-            __m256 last = _mm256_setr_ps(0.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 0.0F, 1.0F);
-            _mm256_storeu_ps(low, _mm256_permute2f128_ps(a[i], last, 0x20));
-            _mm256_storeu_ps(high, _mm256_permute2f128_ps(a[i], last, 0x31));
+    const __m256 last = _mm256_setr_ps(0.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 0.0F, 1.0F);
+    for (int i = 0; i < 8; i++) {
+        float *to = out[i] + offset;
+        const __m256 front = i < 4 ? _mm256_permute2f128_ps(rows[0][i], rows[1][i], 0x20)
+                                   : _mm256_permute2f128_ps(rows[0][i - 4], rows[1][i - 4], 0x31);
+        const __m256 back =
+            i < 4 ? _mm256_permute2f128_ps(rows[2][i], last, 0x20) : _mm256_permute2f128_ps(rows[2][i - 4], last, 0x31);
+        if (how == PELTI_STORE_3X4) {
+            _mm256_storeu_ps(to, front);
+            _mm_storeu_ps(to + 8, _mm256_castps256_ps128(back));
+        } else if (how == PELTI_STORE_4X4) {
+            _mm256_storeu_ps(to, front);
+            _mm256_storeu_ps(to + 8, back);
         } else {
-            _mm_storeu_ps(low, _mm256_castps256_ps128(a[i]));
-            _mm_storeu_ps(high, _mm256_extractf128_ps(a[i], 1));
+            _mm256_stream_ps(to, front);
+            _mm256_stream_ps(to + 8, back);
         }
     }
 }
@@ -308,25 +292,17 @@ static inline void d4_round(const d4_wide *in, int count, f4_wide *out)
     }
 }
 
-static inline void d4_store_rows01(const d4_wide rows[8], float *const *out, size_t offset)
+static inline void d4_store_matrices(const d4_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    f4_wide rounded[8];
-    d4_round(rows, 8, rounded);
-    f4_store_rows01(rounded, out, offset);
-}
-
-static inline void d4_store_row2(const d4_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    f4_wide rounded[4];
-    d4_round(row, 4, rounded);
-    f4_store_row2(rounded, out, offset, is_4x4);
+    f4_wide rounded[12];
+    d4_round(m, 12, rounded);
+    f4_store_matrices(rounded, out, offset, how);
 }
 
 static inline void f8_store_rows(const f8_wide m[12], float *out)
 {
     float *const lanes[8] = {out, out + 16, out + 32, out + 48, out + 64, out + 80, out + 96, out + 112};
-    f8_store_rows01(m, lanes, 0);
-    f8_store_row2(m + 8, lanes, 0, false);
+    f8_store_matrices(m, lanes, 0, PELTI_STORE_3X4);
 }
 
 static inline void d4_store_rows(const d4_wide m[12], double *out)
@@ -449,43 +425,33 @@ static inline void d8_load_tail(const pelt_trs *const *transforms, size_t node, 
     out[1] = _mm512_cvtps_pd(floats[1]);
 }
 
-// Joins the same instances' quarters of a and b into halves: a's in front.
-static inline void f16_store_halves(__m512 a, __m512 b, float *const *out, size_t offset)
+// A matrix of 64 bytes is written by one store: two halves at different times cost twice the time of one line. The last
+// row comes in by blends, which run in any pipe, while shuffles across quarters wait for two of the four.
+static inline void f16_store_matrices(const f16_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-    const __m512i high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-    __m512 first = _mm512_permutex2var_ps(a, low, b);
-    __m512 second = _mm512_permutex2var_ps(a, high, b);
-    _mm256_storeu_ps(out[0] + offset, _mm512_castps512_ps256(first));
-    _mm256_storeu_ps(out[4] + offset, _mm512_extractf32x8_ps(first, 1));
-    _mm256_storeu_ps(out[8] + offset, _mm512_castps512_ps256(second));
-    _mm256_storeu_ps(out[12] + offset, _mm512_extractf32x8_ps(second, 1));
-}
-
-static inline void f16_store_rows01(const f16_wide rows[8], float *const *out, size_t offset)
-{
-    __m512 a[4];
-    __m512 b[4];
-    f16_transpose(rows, a);
-    f16_transpose(rows + 4, b);
-    for (int i = 0; i < 4; i++) {
-        f16_store_halves(a[i], b[i], out + i, offset);
+    const __m512 last = _mm512_broadcast_f32x4(_mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F));
+    __m512 rows[3][4];
+    for (int r = 0; r < 3; r++) {
+        f16_transpose(m + 4 * (size_t)r, rows[r]);
     }
-}
-
-static inline void f16_store_row2(const f16_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    __m512 a[4];
-    f16_transpose(row, a);
     for (int i = 0; i < 4; i++) {
-        if (is_4x4) {
-            __m512 last = _mm512_broadcast_f32x4(_mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F));
-            f16_store_halves(a[i], last, out + i, offset + 8);
-        } else {
-            _mm_storeu_ps(out[i] + offset + 8, _mm512_castps512_ps128(a[i]));
-            _mm_storeu_ps(out[i + 4] + offset + 8, _mm512_extractf32x4_ps(a[i], 1));
-            _mm_storeu_ps(out[i + 8] + offset + 8, _mm512_extractf32x4_ps(a[i], 2));
-            _mm_storeu_ps(out[i + 12] + offset + 8, _mm512_extractf32x4_ps(a[i], 3));
+        __m512 front = _mm512_shuffle_f32x4(rows[0][i], rows[1][i], 0x44);
+        __m512 back = _mm512_shuffle_f32x4(rows[0][i], rows[1][i], 0xEE);
+        __m512 front_end = _mm512_mask_blend_ps(0xFF00, rows[2][i], last);
+        __m512 back_end = _mm512_mask_blend_ps(0x00FF, rows[2][i], last);
+        const __m512 matrices[4] = {
+            _mm512_shuffle_f32x4(front, front_end, 0x88), _mm512_shuffle_f32x4(front, front_end, 0xDD),
+            _mm512_shuffle_f32x4(back, back_end, 0x28), _mm512_shuffle_f32x4(back, back_end, 0x7D)};
+        for (int k = 0; k < 4; k++) {
+            float *to = out[i + 4 * k] + offset;
+            if (how == PELTI_STORE_3X4) {
+                _mm256_storeu_ps(to, _mm512_castps512_ps256(matrices[k]));
+                _mm_storeu_ps(to + 8, _mm512_extractf32x4_ps(matrices[k], 2));
+            } else if (how == PELTI_STORE_4X4) {
+                _mm512_storeu_ps(to, matrices[k]);
+            } else {
+                _mm512_stream_ps(to, matrices[k]);
+            }
         }
     }
 }
@@ -497,18 +463,11 @@ static inline void d8_round(const d8_wide *in, int count, f8_wide *out)
     }
 }
 
-static inline void d8_store_rows01(const d8_wide rows[8], float *const *out, size_t offset)
+static inline void d8_store_matrices(const d8_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    f8_wide rounded[8];
-    d8_round(rows, 8, rounded);
-    f8_store_rows01(rounded, out, offset);
-}
-
-static inline void d8_store_row2(const d8_wide row[4], float *const *out, size_t offset, bool is_4x4)
-{
-    f8_wide rounded[4];
-    d8_round(row, 4, rounded);
-    f8_store_row2(rounded, out, offset, is_4x4);
+    f8_wide rounded[12];
+    d8_round(m, 12, rounded);
+    f8_store_matrices(rounded, out, offset, how);
 }
 
 static inline void f16_store_rows(const f16_wide m[12], float *out)
@@ -517,8 +476,7 @@ static inline void f16_store_rows(const f16_wide m[12], float *out)
     for (int i = 0; i < 16; i++) {
         lanes[i] = out + 16 * i;
     }
-    f16_store_rows01(m, lanes, 0);
-    f16_store_row2(m + 8, lanes, 0, false);
+    f16_store_matrices(m, lanes, 0, PELTI_STORE_3X4);
 }
 
 static inline void d8_store_rows(const d8_wide m[12], double *out)

@@ -10,6 +10,10 @@ typedef struct L(ahead) {
     L(wide) k;
 } L(ahead);
 
+enum {
+    L(prefetch_distance) = 12 // steps
+};
+
 // Lanes whose instance uses the asset's matrix of that node, as bits.
 static inline uint32_t L(matrix_users)(const pelti_batch *batch, uint32_t node)
 {
@@ -32,43 +36,45 @@ static void L(use_matrix)(const pelt_mat34 *matrix, uint32_t users, L(mat34) * l
     }
 }
 
-// One row of world = parent * local, kept in the slot if there is one (the parent's own, maybe), and of world * bind.
-static inline void L(row)(const L(wide) parent[4], const L(mat34) * local, const L(scalar) * bind, L(wide) * slot,
-                          L(wide) out[4])
+// What a later step reads and writes: the hardware follows fewer streams than a wide batch has, and none of them from
+// one batch to the next.
+static inline void L(prefetch)(const pelti_batch *batch, const pelti_step *step)
 {
-    L(wide) world[4];
-    L(multiply_row)(parent, local, world);
-    for (int c = 0; slot && c < 4; c++) {
-        slot[c] = world[c];
+    const size_t stride = batch->is_4x4 ? 16 : 12;
+    for (uint32_t i = 0; i < L(count); i++) {
+        prefetch_line(&batch->transforms[i][step->node]);
     }
-    L(multiply_row_by_one)(world, bind, out);
+    // Streams read nothing.
+    const bool writes = batch->store != PELTI_STORE_4X4_STREAMED && step->output_begin < step->output_end;
+    for (uint32_t i = 0; writes && i < L(count); i++) {
+        prefetch_line(batch->palettes[i] + stride * batch->skeleton->outputs[step->output_begin]);
+    }
 }
 
-// A step with a parent and one joint of the palette. Rows are finished one by one, so that what is alive at a time fits
-// 32 registers, and the loads of the next step are spread among them, so that loads, products and stores overlap.
+// A step with a parent and one joint of the palette. The next step's transforms are loaded in the middle, so that they
+// and their division are under way while the products are computed.
 static inline void L(common_step)(const pelti_batch *batch, const pelti_step *step, uint32_t next_node,
                                   L(mat34) * worlds, L(ahead) * ahead)
 {
-    const L(wide) *parent = worlds[step->parent_slot].m;
     const uint32_t index = batch->skeleton->outputs[step->output_begin];
     const L(scalar) *bind = BINDS(batch->skeleton, index);
-    const size_t offset = (batch->is_4x4 ? 16 : 12) * (size_t)index;
-    L(wide) *slot = step->slot == PELT_NONE ? NULL : worlds[step->slot].m;
-    L(wide) rows[8];
+    const L(wide) *parent = worlds[step->parent_slot].m;
     L(mat34) local;
-    for (uint32_t i = 0; batch->is_large && i < L(count); i++) {
-        prefetch_ahead(&batch->transforms[i][next_node]);
-        prefetch_ahead(batch->palettes[i] + offset);
-    }
     L(local)(ahead->t, ahead->k, &local);
-    L(row)(parent, &local, bind, slot, rows);
-    L(load_head)(batch->transforms, next_node, ahead->t);
-    L(row)(parent + 4, &local, bind, slot ? slot + 4 : NULL, rows + 4);
-    L(store_rows01)(rows, batch->palettes, offset);
-    L(load_tail)(batch->transforms, next_node, ahead->t + 8);
+    L(mat34) world;
+    for (int r = 0; r < 12; r += 4) {
+        L(multiply_row)(parent + r, &local, world.m + r);
+    }
+    if (step->slot != PELT_NONE) {
+        worlds[step->slot] = world;
+    }
+    L(load_trs)(batch->transforms, next_node, ahead->t);
     ahead->k = L(rotation_factor)(ahead->t);
-    L(row)(parent + 8, &local, bind, slot ? slot + 8 : NULL, rows);
-    L(store_row2)(rows, batch->palettes, offset, batch->is_4x4);
+    L(mat34) out;
+    for (int r = 0; r < 12; r += 4) {
+        L(multiply_row_by_one)(world.m + r, bind, out.m + r);
+    }
+    L(store_matrices)(out.m, batch->palettes, (batch->is_4x4 ? 16 : 12) * (size_t)index, batch->store);
 }
 
 // Any other one: roots, nodes with a matrix, none or several matrices of the palette.
@@ -95,8 +101,7 @@ static void L(other_step)(const pelti_batch *batch, const pelti_step *step, uint
         for (int r = 0; index < skeleton->bind_count && r < 12; r += 4) {
             L(multiply_row_by_one)(world.m + r, BINDS(skeleton, index), out.m + r);
         }
-        L(store_rows01)(out.m, batch->palettes, stride * index);
-        L(store_row2)(out.m + 8, batch->palettes, stride * index, batch->is_4x4);
+        L(store_matrices)(out.m, batch->palettes, stride * index, batch->store);
     }
 }
 
@@ -114,6 +119,10 @@ static void L(side_by_side)(const pelti_batch *batch)
     for (uint32_t i = 0; i < step_count; i++) {
         // The last step loads its own transform again.
         uint32_t next_node = steps[i + 1 < step_count ? i + 1 : i].node;
+        if (batch->is_large) {
+            uint32_t later = i + L(prefetch_distance);
+            L(prefetch)(later < step_count ? batch : batch->next, &steps[later % step_count]);
+        }
         uint32_t users = L(matrix_users)(batch, steps[i].node);
         if (steps[i].has_one_bind && users == 0) {
             L(common_step)(batch, &steps[i], next_node, worlds, &ahead);
@@ -122,5 +131,8 @@ static void L(side_by_side)(const pelti_batch *batch)
             L(load_trs)(batch->transforms, next_node, ahead.t);
             ahead.k = L(rotation_factor)(ahead.t);
         }
+    }
+    if (batch->store == PELTI_STORE_4X4_STREAMED) {
+        finish_streams();
     }
 }

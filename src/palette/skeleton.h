@@ -4,6 +4,7 @@
 #define PELTI_SKELETON_H
 
 #include "math/math.h"
+#include "math/matrix_store.h"
 
 #include <pelt/palette.h>
 
@@ -51,9 +52,12 @@ typedef struct pelti_batch {
     const pelt_trs *transforms[PELTI_LANE_LIMIT];
     const uint8_t *uses_matrix[PELTI_LANE_LIMIT]; // NULL: where the node has a matrix at rest
     float *palettes[PELTI_LANE_LIMIT];
-    bool is_plain; // no node of any instance uses a matrix
-    bool is_large; // the job's arrays do not fit the near caches
+    const struct pelti_batch *next; // the one that follows, as wide or wider; or this one
+    uint32_t count;                 // instances
+    bool is_plain;                  // no node of any instance uses a matrix
+    bool is_large;                  // the job's arrays do not fit the near caches
     bool is_4x4;
+    pelti_matrix_store store; // when side by side
 } pelti_batch;
 
 // Whether a node of an instance uses the asset's matrix instead of its transform.

@@ -164,6 +164,22 @@ static void large_skeletons_are_no_different(void **state)
     check_tree(120, parents, counts, 4, &random);
 }
 
+// So many that what comes next is fetched ahead, from batch to batch; the second skeleton is shorter than that
+// distance.
+static void large_crowds_are_no_different(void **state)
+{
+    (void)state;
+    peltt_random random = {63};
+    const uint32_t count = 150;
+    const uint32_t short_count = 2100;
+    uint32_t parents[120];
+    for (uint32_t i = 0; i < 120; i++) {
+        parents[i] = i == 0 ? PELT_NONE : i % 6 == 1 ? i / 6 : i - 1;
+    }
+    check_tree(120, parents, &count, 1, &random);
+    check_tree(8, parents, &short_count, 1, &random);
+}
+
 static void expect_same_worlds(const pelt_pose *a, const pelt_pose *b)
 {
     const pelt_asset_data *data = pelt_asset_get(pelt_pose_asset(a));
@@ -234,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(palettes_are_those_of_plain_c_and_of_poses),
         cmocka_unit_test(large_skeletons_are_no_different),
+        cmocka_unit_test(large_crowds_are_no_different),
         cmocka_unit_test(poses_are_those_of_plain_c),
     };
     return PELTT_RUN_ISAS(tests);
