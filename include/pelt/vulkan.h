@@ -332,6 +332,29 @@ typedef struct pelt_vk_statistics {
 // ARGUMENT, LIMIT, MEMORY, DEVICE.
 PELT_VULKAN_API pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame,
                                            pelt_vk_statistics *statistics, pelt_error *error);
+
+// Where pelt_vk_record_timed writes timestamps: each once everything before it is done.
+enum {
+    PELT_VK_TIMESTAMP_BEGIN = 0, // all that was submitted before the record's own commands
+    PELT_VK_TIMESTAMP_UPLOADS,   // copies
+    PELT_VK_TIMESTAMP_PALETTES,  // palettes, and the list of work items
+    PELT_VK_TIMESTAMP_SKIN,      // skin pass, and conservative boxes
+    PELT_VK_TIMESTAMP_REDUCE,    // second step of exact boxes
+    PELT_VK_TIMESTAMP_COUNT
+};
+
+// Queries [first, first + PELT_VK_TIMESTAMP_COUNT) of a pool of VK_QUERY_TYPE_TIMESTAMP.
+typedef struct pelt_vk_timestamps {
+    VkQueryPool pool; // VK_NULL_HANDLE = no timestamps
+    uint32_t first;
+} pelt_vk_timestamps;
+
+// pelt_vk_record with timestamps: all of them, also where a step, or everything, has nothing to do. The queries must
+// have been reset, and the queue family must have timestamps (timestampValidBits is not 0). timestamps may be NULL. In
+// a record that is refused none is written.
+PELT_VULKAN_API pelt_result pelt_vk_record_timed(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame,
+                                                 const pelt_vk_timestamps *timestamps, pelt_vk_statistics *statistics,
+                                                 pelt_error *error);
 // Says that the GPU has finished every frame up to and including this one, and readers of its outputs too: what they
 // used can be reused.
 PELT_VULKAN_API void pelt_vk_retire(pelt_vk_scene *scene, uint64_t frame);

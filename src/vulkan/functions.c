@@ -71,6 +71,8 @@ static PFN_vkVoidFunction find(PFN_vkGetDeviceProcAddr get, VkDevice device, con
     PFN_vkVoidFunction found = NULL;
     if (strcmp(name, "vkCmdPipelineBarrier2") == 0) {
         found = get(device, "vkCmdPipelineBarrier2KHR");
+    } else if (strcmp(name, "vkCmdWriteTimestamp2") == 0) {
+        found = get(device, "vkCmdWriteTimestamp2KHR");
     }
     return found ? found : get(device, name);
 }

@@ -33,13 +33,14 @@
     X(vkCmdPushConstants)                                                                                              \
     X(vkCmdDispatch)                                                                                                   \
     X(vkCmdCopyBuffer)                                                                                                 \
-    X(vkCmdPipelineBarrier2)
+    X(vkCmdPipelineBarrier2)                                                                                           \
+    X(vkCmdWriteTimestamp2)
 
 #define PELTI_VK_MEMBER(name) PFN_##name name;
 
 typedef struct pelti_vk_functions {
     PELTI_VK_INSTANCE_FUNCTIONS(PELTI_VK_MEMBER)
-    PELTI_VK_DEVICE_FUNCTIONS(PELTI_VK_MEMBER) // vkCmdPipelineBarrier2 is the extension's on Vulkan 1.2
+    PELTI_VK_DEVICE_FUNCTIONS(PELTI_VK_MEMBER) // those that end in 2 are the extension's on Vulkan 1.2
 } pelti_vk_functions;
 
 // Fetches the instance functions; UNSUPPORTED, naming the function, where one is missing.

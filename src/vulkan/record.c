@@ -8,6 +8,7 @@
 typedef struct batch {
     pelt_vk_scene *scene;
     VkCommandBuffer cmd;
+    pelt_vk_timestamps timestamps;
     uint32_t palette_count;
     uint32_t update_count;
     uint32_t item_count;
@@ -176,6 +177,15 @@ static void barrier(batch *b, VkPipelineStageFlags2 source_stages, VkAccessFlags
     b->barrier_count++;
 }
 
+// All commands: in the stage of one pass alone, a pass that has nothing to do would be passed by.
+static void timestamp(const batch *b, uint32_t index)
+{
+    if (b->timestamps.pool) {
+        b->scene->context->vk.vkCmdWriteTimestamp2(b->cmd, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, b->timestamps.pool,
+                                                   b->timestamps.first + index);
+    }
+}
+
 static const VkAccessFlags2 compute_access = VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
 
 static void between_passes(batch *b)
@@ -235,13 +245,13 @@ static void record_skin(batch *b)
                                   scene->conservative_boxes.range.address, b->conservative_count, g.columns};
         dispatch(b, PELTI_VK_JOINT_BOUNDS, &bounds, sizeof bounds, g);
     }
-    if (b->reduce_count > 0) {
-        between_passes(b);
-        g = make_grid(b, b->reduce_count);
-        gpu_reduce_push reduce = {b->reduces.address, b->partials, scene->boxes.range.address, b->reduce_count,
-                                  g.columns};
-        dispatch(b, PELTI_VK_REDUCE, &reduce, sizeof reduce, g);
-    }
+}
+
+static void record_reduce(batch *b)
+{
+    grid g = make_grid(b, b->reduce_count);
+    gpu_reduce_push push = {b->reduces.address, b->partials, b->scene->boxes.range.address, b->reduce_count, g.columns};
+    dispatch(b, PELTI_VK_REDUCE, &push, sizeof push, g);
 }
 
 static void record_commands(batch *b)
@@ -249,7 +259,11 @@ static void record_commands(batch *b)
     pelt_vk_scene *scene = b->scene;
     const pelt_vk_scene_options *o = &scene->options;
     bool copies = scene->copies.count > 0;
+    timestamp(b, PELT_VK_TIMESTAMP_BEGIN);
     if (!copies && b->palette_count == 0 && b->update_count == 0) {
+        for (uint32_t i = PELT_VK_TIMESTAMP_UPLOADS; i < PELT_VK_TIMESTAMP_COUNT; i++) {
+            timestamp(b, i);
+        }
         return;
     }
     const VkPipelineStageFlags2 compute = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
@@ -264,11 +278,19 @@ static void record_commands(batch *b)
     if (copies && (b->palette_count > 0 || b->update_count > 0)) {
         barrier(b, transfer, VK_ACCESS_2_TRANSFER_WRITE_BIT, compute, compute_access);
     }
+    timestamp(b, PELT_VK_TIMESTAMP_UPLOADS);
     record_palettes_and_items(b);
+    timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
     if (b->update_count > 0) {
         between_passes(b);
         record_skin(b);
     }
+    timestamp(b, PELT_VK_TIMESTAMP_SKIN);
+    if (b->reduce_count > 0) {
+        between_passes(b);
+        record_reduce(b);
+    }
+    timestamp(b, PELT_VK_TIMESTAMP_REDUCE);
     barrier(b, compute | (copies ? transfer : 0), copies ? writes : VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
             o->consumer_stages, o->consumer_access);
 }
@@ -330,6 +352,13 @@ static void finish(pelt_vk_scene *scene, uint64_t frame)
 pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame, pelt_vk_statistics *statistics,
                            pelt_error *error)
 {
+    return pelt_vk_record_timed(scene, cmd, frame, NULL, statistics, error);
+}
+
+pelt_result pelt_vk_record_timed(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame,
+                                 const pelt_vk_timestamps *timestamps, pelt_vk_statistics *statistics,
+                                 pelt_error *error)
+{
     if (statistics) {
         *statistics = (pelt_vk_statistics){0};
     }
@@ -341,7 +370,7 @@ pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t f
         return pelti_fail(error, PELT_ERROR_ARGUMENT, "", "frame %llu does not come after frame %llu",
                           (unsigned long long)frame, (unsigned long long)scene->last_frame);
     }
-    batch b = {.scene = scene, .cmd = cmd};
+    batch b = {.scene = scene, .cmd = cmd, .timestamps = timestamps ? *timestamps : (pelt_vk_timestamps){0}};
     // Adding may merge a copy with the one before: to go back, that one must be kept too.
     uint32_t copy_count = scene->copies.count;
     pelti_vk_copy last = copy_count ? scene->copies.items[copy_count - 1] : (pelti_vk_copy){0};

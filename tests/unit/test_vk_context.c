@@ -6,6 +6,7 @@
 #include "vulkan/vulkan.h"
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -89,7 +90,7 @@ static void arguments_are_checked(void **state)
     pelt_vk_context_destroy(NULL);
 }
 
-// Under an instance of each version, which decides between vkCmdPipelineBarrier2 and the extension's function.
+// Under an instance of each version, which decides between functions of the core and of the extension.
 static void only_what_is_required_is_enough(void **state)
 {
     (void)state;
@@ -107,6 +108,8 @@ static void only_what_is_required_is_enough(void **state)
         PFN_vkVoidFunction expected =
             vk.get_device_proc_addr(vk.device, extension ? "vkCmdPipelineBarrier2KHR" : "vkCmdPipelineBarrier2");
         assert_true((PFN_vkVoidFunction)context->vk.vkCmdPipelineBarrier2 == expected);
+        expected = vk.get_device_proc_addr(vk.device, extension ? "vkCmdWriteTimestamp2KHR" : "vkCmdWriteTimestamp2");
+        assert_true((PFN_vkVoidFunction)context->vk.vkCmdWriteTimestamp2 == expected);
         use(context);
         pelt_vk_context_destroy(context);
         peltt_vk_destroy(&vk);
@@ -189,8 +192,9 @@ static void every_missing_function_is_named(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         pelt_vk_context_options options = fake_options();
         peltt_vk_fake_state.hide = names[i];
-        peltt_vk_fake_state.hide_too =
-            strcmp(names[i], "vkCmdPipelineBarrier2") == 0 ? "vkCmdPipelineBarrier2KHR" : NULL;
+        char of_extension[64];
+        snprintf(of_extension, sizeof of_extension, "%sKHR", names[i]);
+        peltt_vk_fake_state.hide_too = of_extension;
         bool own_get = strcmp(names[i], "vkGetDeviceProcAddr") != 0 && i % 2 == 0;
         options.get_device_proc_addr = own_get ? peltt_vk_fake_device_function : NULL;
         refused(&options, PELT_ERROR_UNSUPPORTED, names[i]);
