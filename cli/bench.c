@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `pelt bench`: every kernel of the library, the plain structure and plain copies on the same data, in one process.
-#include "bench.h"
-
-#include "gpu.h"
-#include "verify.h"
+#include "bench_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,13 +136,16 @@ static int print_json(benching *b)
 
 int cli_bench(cli_context *context)
 {
-    const char *device = context->options.device;
-    if (device && strcmp(device, "cpu") != 0) {
-        return cli_fail(context, CLI_UNSUPPORTED, NULL, NULL, "leave --device out, or say --device cpu",
-                        "bench measures the CPU only, not \"%s\"", device);
-    }
+    gpu_wish wish = gpu_wish_of(context);
     if (context->options.list) {
         return bench_list(context);
+    }
+    if (wish != GPU_WISH_NONE && wish != GPU_WISH_CPU) {
+        return bench_gpu_main(context);
+    }
+    if (context->options.contenders) {
+        return cli_fail(context, CLI_USAGE, NULL, NULL, "name one: --device gpu",
+                        "--contenders is for benches on a Vulkan device");
     }
     benching b = {.context = context, .wanted = calloc(bench_scene_count, sizeof *b.wanted), .scenes = json_array()};
     int code = b.wanted && b.scenes ? bench_select(context, b.wanted)

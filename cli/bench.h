@@ -40,6 +40,8 @@ extern const uint32_t bench_scene_count;
 // Prints what fails and returns an exit code.
 int bench_select(const cli_context *context, bool wanted[]);
 int bench_list(cli_context *context);
+// Whether a pattern is the name, or its beginning with a star at the end.
+bool bench_name_matches(const char *name, const char *pattern, size_t length);
 
 // ---- bench_statistics.c
 
@@ -106,6 +108,12 @@ bool bench_add_ceilings(bench_setup *setup);
 // Runs and checks every contender once, then times them, interleaved. Prints what fails and returns an exit code.
 int bench_measure(bench_setup *setup, cli_progress *progress, uint64_t *done);
 uint32_t bench_run_count(const cli_context *context);
+// Which of count contenders comes k-th in a round: each round begins with another one, and every second one goes
+// backwards, so that none always runs after the same other.
+uint32_t bench_turn(uint32_t round, uint32_t k, uint32_t count);
+enum {
+    BENCH_WARM_UPS = 2 // rounds that do not count
+};
 // GB read and written a second.
 double bench_bandwidth(const bench_setup *setup, const bench_contender *c);
 // NULL where there is none.
@@ -124,6 +132,13 @@ int bench_out_of_memory(const bench_setup *setup);
 
 // ---- bench_check.c: what outputs are held against, in double from the same inputs
 
+// What a contender sends normals through.
+typedef enum bench_normals {
+    BENCH_NORMALS_COFACTOR = 0,      // the cofactor of the blended matrix, as the library
+    BENCH_NORMALS_MATRIX,            // the blended matrix itself
+    BENCH_NORMALS_INVERSE_TRANSPOSES // the blend of the joints' inverse transposes
+} bench_normals;
+
 // Where a contender wrote one mesh.
 typedef struct bench_output {
     const float *positions;
@@ -132,9 +147,12 @@ typedef struct bench_output {
     size_t positions_stride;
     size_t normals_stride;
     size_t tangents_stride;
-    bool packed;         // directions in 32 bits
-    bool linear_normals; // through the matrix itself, any length, as the baseline makes them
-    const pelt_box *box; // must be that of the positions, bit for bit; NULL: none
+    bool packed;           // directions in 32 bits
+    bench_normals by;      // what normals went through
+    bool any_length;       // of directions
+    double position_share; // of a position's terms, the largest axis, that it may be off beside rounding
+    double turn;           // radians that directions may be turned by beside rounding and their code
+    const pelt_box *box;   // must be that of the positions, bit for bit; NULL: none
 } bench_output;
 
 // Every vertex, or some 20,000 of a larger mesh; boxes hold all.

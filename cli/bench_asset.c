@@ -156,7 +156,7 @@ static bool fill_nodes(pelt_builder *builder, const bench_shape *shape, pelt_bui
         nodes[i].children = children + (size_t)i * joint_count;
         joints[i] = i;
         binds[i] = pelt_mat34_identity();
-        binds[i].m[0][3] = -0.1F * (float)i;
+        binds[i].m[0][3] = shape->identity_binds ? 0.0F : -0.1F * (float)i;
         if (parent != PELT_NONE) {
             children[(size_t)parent * joint_count + nodes[parent].child_count++] = i;
         }

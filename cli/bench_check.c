@@ -34,22 +34,65 @@ static blend blend_matrices(const bench_mesh *mesh, size_t vertex)
     return b;
 }
 
+// Transposed inverse of the 3x3; not a number where there is none.
+static void inverse_transpose(const float *rows, double out[3][3])
+{
+    double determinant = 0;
+    for (int r = 0; r < 3; r++) {
+        const float *a = rows + 4 * ((r + 1) % 3);
+        const float *b = rows + 4 * ((r + 2) % 3);
+        for (int c = 0; c < 3; c++) {
+            int i = (c + 1) % 3;
+            int j = (c + 2) % 3;
+            out[r][c] = (double)a[i] * (double)b[j] - (double)a[j] * (double)b[i];
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        determinant += (double)rows[c] * out[0][c];
+    }
+    for (int k = 0; k < 9; k++) {
+        out[k / 3][k % 3] /= determinant;
+    }
+}
+
+static blend blend_inverse_transposes(const bench_mesh *mesh, size_t vertex)
+{
+    blend b = {{{0}}, {{0}}};
+    for (size_t i = 0; i < mesh->slot_count; i++) {
+        double weight = (double)mesh->weights[mesh->slot_count * vertex + i];
+        double m[3][3];
+        inverse_transpose(mesh->palette->rows + 16 * (size_t)mesh->joints[mesh->slot_count * vertex + i], m);
+        for (int k = 0; weight != 0 && k < 9; k++) {
+            b.m[k / 3][k % 3] += weight * m[k / 3][k % 3];
+            b.size[k / 3][k % 3] += weight * fabs(m[k / 3][k % 3]);
+        }
+    }
+    return b;
+}
+
 static double rounding(const bench_mesh *mesh)
 {
     return (mesh->slot_count + 8) * 0x1p-23;
 }
 
-static bool position_fits(const bench_mesh *mesh, size_t vertex, const blend *b, const float *got)
+// share: of the largest terms of any axis.
+static bool position_fits(const bench_mesh *mesh, size_t vertex, const blend *b, double share, const float *got)
 {
     const float *v = mesh->positions + 3 * vertex;
+    double wanted[3];
+    double size[3];
+    double largest = 0;
     for (int r = 0; r < 3; r++) {
-        double wanted = b->m[r][3];
-        double size = b->size[r][3];
+        wanted[r] = b->m[r][3];
+        size[r] = b->size[r][3];
         for (int c = 0; c < 3; c++) {
-            wanted += b->m[r][c] * (double)v[c];
-            size += b->size[r][c] * fabs((double)v[c]);
+            wanted[r] += b->m[r][c] * (double)v[c];
+            size[r] += b->size[r][c] * fabs((double)v[c]);
         }
-        if (!(fabs((double)got[r] - wanted) <= rounding(mesh) * size)) {
+        largest = fmax(largest, size[r]);
+    }
+    for (int r = 0; r < 3; r++) {
+        if (!(fabs((double)got[r] - wanted[r]) <= rounding(mesh) * size[r] + share * largest)) {
             return false;
         }
     }
@@ -86,6 +129,7 @@ typedef struct direction_case {
     bool by_cofactor;
     bool is_unit; // what was written must be
     bool packed;
+    double turn; // allowed beside
 } direction_case;
 
 static bool direction_fits(const bench_mesh *mesh, const blend *b, direction_case is, const float *d, const float *got)
@@ -101,7 +145,7 @@ static bool direction_fits(const bench_mesh *mesh, const blend *b, direction_cas
     const double cross[3] = {g[1] * wanted[2] - g[2] * wanted[1], g[2] * wanted[0] - g[0] * wanted[2],
                              g[0] * wanted[1] - g[1] * wanted[0]};
     double product = g[0] * wanted[0] + g[1] * wanted[1] + g[2] * wanted[2];
-    double allowed = 4 * rounding(mesh) * length3(terms) / length + (is.packed ? code_turn : 0);
+    double allowed = 4 * rounding(mesh) * length3(terms) / length + (is.packed ? code_turn : 0) + is.turn;
     bool is_long = !is.is_unit || fabs(length3(g) - 1) <= 1e-5;
     return is_long && product > 0 && length3(cross) <= allowed * product;
 }
@@ -116,7 +160,8 @@ static bool vertex_fits(const bench_mesh *mesh, const bench_output *out, size_t 
     const blend b = blend_matrices(mesh, v);
     float decoded[4];
     uint32_t code = 0;
-    if (!position_fits(mesh, v, &b, element(out->positions, out->positions_stride, v))) {
+    bool is_unit = !out->any_length;
+    if (!position_fits(mesh, v, &b, out->position_share, element(out->positions, out->positions_stride, v))) {
         return false;
     }
     if (out->normals) {
@@ -126,8 +171,9 @@ static bool vertex_fits(const bench_mesh *mesh, const bench_output *out, size_t 
             pelt_normal_decode(code, decoded);
             normal = decoded;
         }
-        const direction_case is = {!out->linear_normals, !out->linear_normals, out->packed};
-        if (!direction_fits(mesh, &b, is, mesh->normals + 3 * v, normal)) {
+        const direction_case is = {out->by == BENCH_NORMALS_COFACTOR, is_unit, out->packed, out->turn};
+        const blend n = out->by == BENCH_NORMALS_INVERSE_TRANSPOSES ? blend_inverse_transposes(mesh, v) : b;
+        if (!direction_fits(mesh, &n, is, mesh->normals + 3 * v, normal)) {
             return false;
         }
     }
@@ -138,7 +184,7 @@ static bool vertex_fits(const bench_mesh *mesh, const bench_output *out, size_t 
             pelt_tangent_decode(code, decoded);
             tangent = decoded;
         }
-        const direction_case is = {false, !out->linear_normals, out->packed};
+        const direction_case is = {false, is_unit, out->packed, out->turn};
         if (tangent[3] != mesh->tangents[4 * v + 3] || !direction_fits(mesh, &b, is, mesh->tangents + 4 * v, tangent)) {
             return false;
         }

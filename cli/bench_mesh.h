@@ -79,6 +79,7 @@ typedef struct bench_shape {
     uint32_t influence_count; // 1 to 8
     bool mixed;               // 35, 30, 20 and 15 % of the vertices have 1, 2, 3 and 4 influences
     bool random_joints;       // of all, else neighbours that move slowly along the vertices
+    bool identity_binds;      // inverse bind matrices are the identity
 } bench_shape;
 
 // A spine with limbs of five joints each, every joint 10 cm from its parent, and one skinned primitive. NULL where

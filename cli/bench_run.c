@@ -10,7 +10,6 @@
 
 enum {
     DEFAULT_RUNS = 21,
-    WARM_UPS = 2,
     MOST_REPEATS = 1000000
 };
 
@@ -194,9 +193,7 @@ static void calibrate(bench_contender *c)
     c->repeats = once >= least_sample ? 1 : c->repeats;
 }
 
-// Each round begins with another contender, and every second one goes backwards, so that none always runs after the
-// same other.
-static uint32_t turn(uint32_t round, uint32_t k, uint32_t count)
+uint32_t bench_turn(uint32_t round, uint32_t k, uint32_t count)
 {
     uint32_t at = (round / 2 + k) % count;
     return round % 2 ? count - 1 - at : at;
@@ -208,12 +205,12 @@ static void time_all(bench_setup *setup, uint32_t run_count, cli_progress *progr
     for (uint32_t i = 0; i < count; i++) {
         calibrate(&setup->contenders[i]);
     }
-    for (uint32_t round = 0; round < WARM_UPS + run_count; round++) {
+    for (uint32_t round = 0; round < BENCH_WARM_UPS + run_count; round++) {
         for (uint32_t k = 0; k < count; k++) {
-            bench_contender *c = &setup->contenders[turn(round, k, count)];
+            bench_contender *c = &setup->contenders[bench_turn(round, k, count)];
             double time = sample(c) / (double)setup->element_count;
-            if (round >= WARM_UPS) {
-                c->samples[round - WARM_UPS] = time;
+            if (round >= BENCH_WARM_UPS) {
+                c->samples[round - BENCH_WARM_UPS] = time;
             }
         }
         (*done)++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The scenes of `pelt bench` and how the command line names them.
-#include "bench.h"
+#include "bench_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +89,7 @@ const bench_scene bench_scene_table[] = {
 };
 const uint32_t bench_scene_count = sizeof bench_scene_table / sizeof *bench_scene_table;
 
-// A name, or the beginning of some with a star.
-static bool matches(const char *name, const char *pattern, size_t length)
+bool bench_name_matches(const char *name, const char *pattern, size_t length)
 {
     if (length > 0 && pattern[length - 1] == '*') {
         return strncmp(name, pattern, length - 1) == 0;
@@ -102,7 +101,7 @@ static int select_pattern(const cli_context *context, const char *pattern, size_
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < bench_scene_count; i++) {
-        if (!matches(bench_scene_table[i].name, pattern, length)) {
+        if (!bench_name_matches(bench_scene_table[i].name, pattern, length)) {
             continue;
         }
         found++;
@@ -161,6 +160,7 @@ int bench_list(cli_context *context)
 {
     if (!context->options.json) {
         print_list();
+        bench_gpu_print_list();
         return CLI_DONE;
     }
     json_t *root = json_object();
@@ -174,5 +174,6 @@ int bench_list(cli_context *context)
     }
     json_object_set_new(root, "schema", json_string("pelt/bench/1"));
     json_object_set_new(root, "scenes", scenes);
+    bench_gpu_json_list(root);
     return cli_print_json(context, root);
 }

@@ -198,7 +198,8 @@ static bool add_plain(bench_setup *setup)
         bench_output *out = &w->outputs[i];
         pelt_skin_job inputs = {0};
         bench_mesh_inputs(mesh, interleaved ? BENCH_INPUT_INTERLEAVED : BENCH_INPUT_STREAMS, &inputs);
-        out->linear_normals = true;
+        out->by = BENCH_NORMALS_MATRIX;
+        out->any_length = true;
         w->plain[i] = (baseline_skin_job){
             .vertex_count = mesh->vertex_count,
             .influence_count = mesh->slot_count,

@@ -68,6 +68,7 @@ typedef struct cli_options {
     uint32_t count;
     uint32_t seed;
     const char *scenes; // bench: names, separated by commas
+    const char *contenders;
     bool list;
     uint32_t runs; // 0 = 21
 } cli_options;

@@ -158,7 +158,7 @@ const cli_option cli_option_table[] = {
      .fallback = "cpu; devices and verify: all",
      .help = "Where to skin: cpu, gpu, a device's number in the list of 'pelt devices', or a part of its name that no "
              "other has; for devices and verify also all. gpu is the first usable GPU, discrete before integrated; "
-             "where there is none, a software device stands in for it, with a warning. bench: cpu alone."},
+             "where there is none, a software device stands in for it, with a warning."},
     {.name = "threads",
      .value = "N",
      .type = CLI_OPTION_COUNT32,
@@ -181,13 +181,23 @@ const cli_option cli_option_table[] = {
      .type = CLI_OPTION_TEXT,
      .offset = FIELD(scenes),
      .verbs = CLI_VERB_BENCH,
-     .fallback = "all that need no FILE; with FILE those of the file",
-     .help = "Scenes to measure: names with commas between them; a star at the end stands for any ending."},
+     .fallback = "all that need no FILE, but for size*; with FILE those of the file",
+     .help = "Scenes to measure: names with commas between them; a star at the end stands for any ending. --list lists "
+             "them; those of the CPU and those of Vulkan devices have names of their own."},
+    {.name = "contenders",
+     .value = "LIST",
+     .type = CLI_OPTION_TEXT,
+     .offset = FIELD(contenders),
+     .verbs = CLI_VERB_BENCH,
+     .fallback = "all",
+     .help =
+         "On a Vulkan device: what to measure, named as scenes are. Beside the library there are designs that others "
+         "published."},
     {.name = "list",
      .type = CLI_OPTION_FLAG,
      .offset = FIELD(list),
      .verbs = CLI_VERB_BENCH,
-     .help = "List the scenes and measure nothing."},
+     .help = "List scenes and contenders and measure nothing."},
     {.name = "runs",
      .value = "N",
      .type = CLI_OPTION_COUNT32,
@@ -409,9 +419,15 @@ const cli_verb cli_verb_table[] = {
          "bytes; also from joint transforms to palettes. Everything is compared with sums in double first, then "
          "measured in turns. Prints ns per vertex or joint, the spread between the quartiles, bytes a second, the "
          "share of the fastest copy on as many threads, and how many times as fast as the plain structure each is.\n"
+         "With --device the pass on a Vulkan device, by the device's timestamps, beside designs that others published "
+         "and "
+         "copies and fills of its memory: ms, vertices a second, the bytes that each asks for a vertex, and the share "
+         "of "
+         "the memory's bandwidth that the fewest possible bytes make. What does not fit the device is left out, and "
+         "said.\n"
          "A FILE is packed as cook does and posed at the middle of its first clip; morph targets are left out. Exit "
          "code 1 if what any contender writes is wrong.",
-     .examples = {"pelt bench", "pelt bench --scenes 'skin*,packed1M' --json", "pelt bench fox.glb --isa avx2"}},
+     .examples = {"pelt bench", "pelt bench --scenes 'skin*,packed1M' --json", "pelt bench fox.glb --device gpu"}},
     {.name = "devices",
      .bit = CLI_VERB_DEVICES,
      .run = cli_devices,

@@ -90,7 +90,8 @@ def test_scenes_are_named_by_list_and_star(ctx):
         ctx.fails(['bench', '--scenes', words], 2, 'no scene is named', '--list')
     ctx.fails(['bench', '--scenes', 'file'], 2, 'scene file needs a FILE')
     text = ctx.pelt('bench --list')
-    assert text.rc == 0 and [line.split()[0] for line in text.out.splitlines()[1:]] == every
+    table = text.out.split('\n\n')[0]
+    assert text.rc == 0 and [line.split()[0] for line in table.splitlines()[1:]] == every
 
 
 def test_a_file_is_measured_as_it_is_and_packed(ctx):
@@ -148,7 +149,6 @@ def test_one_thread_has_no_threaded_contenders(ctx):
 
 
 def test_what_cannot_be_measured_is_told(ctx):
-    ctx.fails('bench --device gpu', 5, 'bench measures the CPU only')
     assert bench(ctx, '--scenes', 'skin4k', '--device', 'cpu')['scenes']
     ctx.fails('bench absent.glb', 3, 'absent.glb')
     ctx.fails(['bench', ctx.gltf(name='empty.gltf', nodes=[], scenes=[], scene=None, skins=None, animations=None)], 4, 'empty.gltf')

@@ -232,6 +232,91 @@ static void a_box_that_is_one_bit_off_fails(void **unused)
     release(&f);
 }
 
+// The normal through the weighted sum of the joints' inverse transposes, by Cramer's rule: column c of the inverse
+// solves m x = e_c, so row c of its transpose does.
+static void inverse_transposes(const bench_mesh *mesh, size_t vertex, double out[3])
+{
+    out[0] = out[1] = out[2] = 0;
+    for (size_t i = 0; i < mesh->slot_count; i++) {
+        double weight = (double)mesh->weights[mesh->slot_count * vertex + i];
+        const float *rows = mesh->palette->rows + 16 * (size_t)mesh->joints[mesh->slot_count * vertex + i];
+        double m[9];
+        for (size_t e = 0; e < 9; e++) {
+            m[e] = (double)rows[4 * (e / 3) + e % 3];
+        }
+        const double determinant = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+                                   m[2] * (m[3] * m[7] - m[4] * m[6]);
+        const double inverse[3][3] = {
+            {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4]},
+            {m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5]},
+            {m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]}};
+        for (int r = 0; r < 3 && weight > 0; r++) {
+            for (int j = 0; j < 3; j++) {
+                out[r] += weight * inverse[j][r] / determinant * (double)mesh->normals[3 * vertex + (size_t)j];
+            }
+        }
+    }
+}
+
+// Of a vertex with one influence the blend is the joint's own matrix, so its inverse transpose has the direction of the
+// cofactor; of two that turn and scale differently it has not.
+static void normals_by_inverse_transposes_are_told_from_others(void **unused)
+{
+    (void)unused;
+    for (uint32_t influences = 1; influences <= 2; influences++) {
+        fixture f;
+        make(&f, shape_of(influences));
+        skin(&f);
+        f.output.by = BENCH_NORMALS_INVERSE_TRANSPOSES;
+        assert_true(bench_check_skin(&f.mesh, &f.output) == (influences == 1));
+        for (size_t v = 0; v < VERTICES; v++) {
+            double normal[3];
+            inverse_transposes(&f.mesh, v, normal);
+            double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+            for (size_t i = 0; i < 3; i++) {
+                f.normals[3 * v + i] = (float)(normal[i] / length);
+            }
+        }
+        assert_true(bench_check_skin(&f.mesh, &f.output));
+        f.output.by = BENCH_NORMALS_COFACTOR;
+        assert_true(bench_check_skin(&f.mesh, &f.output) == (influences == 1));
+        release(&f);
+    }
+}
+
+static void what_is_allowed_beside_rounding_is_allowed_and_no_more(void **unused)
+{
+    (void)unused;
+    fixture f;
+    make(&f, shape_of(4));
+    skin(&f);
+    f.output.box = NULL;
+    for (size_t i = 0; i < 3 * (size_t)VERTICES; i++) {
+        f.positions[i] += 2e-5F;
+        f.normals[i] *= 1.5F;
+    }
+    assert_false(bench_check_skin(&f.mesh, &f.output));
+    f.output.any_length = true;
+    assert_false(bench_check_skin(&f.mesh, &f.output));
+    f.output.position_share = 5e-5; // every matrix moves by 0.5 along z: terms add up to that at least
+    assert_true(bench_check_skin(&f.mesh, &f.output));
+    f.output.any_length = false;
+    assert_false(bench_check_skin(&f.mesh, &f.output));
+    f.output.any_length = true;
+    f.output.position_share = 2e-7; // and to less than ten, of which rounding allows another 1.5e-6 each
+    assert_false(bench_check_skin(&f.mesh, &f.output));
+    f.output.position_share = 5e-5;
+    for (size_t v = 0; v < VERTICES; v++) { // turned by about 0.001 at most, towards z
+        f.normals[3 * v + 2] += 1.5F * 1e-3F;
+    }
+    assert_false(bench_check_skin(&f.mesh, &f.output));
+    f.output.turn = 1.1e-3;
+    assert_true(bench_check_skin(&f.mesh, &f.output));
+    f.output.turn = 0.7e-3;
+    assert_false(bench_check_skin(&f.mesh, &f.output));
+    release(&f);
+}
+
 // ---- the plain structure
 
 static baseline_skin_job plain_job(const fixture *f)
@@ -269,10 +354,11 @@ static void the_plain_structure_skins_right(void **unused)
         make(&f, shape_of(influences));
         const baseline_skin_job job = plain_job(&f);
         baseline_plain_skin(&job);
-        f.output.linear_normals = true;
+        f.output.by = BENCH_NORMALS_MATRIX;
+        f.output.any_length = true;
         assert_true(bench_check_skin(&f.mesh, &f.output));
         // Its normals are not those of the cofactor: scales differ from axis to axis.
-        f.output.linear_normals = false;
+        f.output.by = BENCH_NORMALS_COFACTOR;
         assert_false(bench_check_skin(&f.mesh, &f.output));
         release(&f);
     }
@@ -306,7 +392,8 @@ static void the_plain_structure_writes_what_is_wanted_and_no_byte_more(void **un
                                  .positions_stride = STRIDE,
                                  .normals_stride = STRIDE,
                                  .tangents_stride = STRIDE,
-                                 .linear_normals = true};
+                                 .by = BENCH_NORMALS_MATRIX,
+                                 .any_length = true};
     assert_true(bench_check_skin(&f.mesh, &output));
     for (size_t i = 0; i < (VERTICES + 1) * (size_t)STRIDE; i++) {
         size_t at = i % STRIDE;
@@ -390,6 +477,8 @@ int main(void)
         cmocka_unit_test(any_wrong_number_fails),
         cmocka_unit_test(directions_that_are_not_of_unit_length_or_point_back_fail),
         cmocka_unit_test(a_box_that_is_one_bit_off_fails),
+        cmocka_unit_test(normals_by_inverse_transposes_are_told_from_others),
+        cmocka_unit_test(what_is_allowed_beside_rounding_is_allowed_and_no_more),
         cmocka_unit_test(the_plain_structure_skins_right),
         cmocka_unit_test(the_plain_structure_writes_what_is_wanted_and_no_byte_more),
         cmocka_unit_test(the_plain_structure_makes_right_palettes),

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The contenders of `pelt bench --device`, and how the command line names them.
+#include "bench_gpu.h"
+
+#include <string.h>
+
+static const bench_gpu_entry own[] = {
+    {"pelt", "the library, with exact boxes", NULL, PELT_VK_BOUNDS_EXACT, 1},
+    {"pelt_no_box", "the library without boxes", NULL, PELT_VK_BOUNDS_NONE, 1},
+    {"pelt_joint_boxes", "the library with boxes from those of joints", NULL, PELT_VK_BOUNDS_CONSERVATIVE, 1},
+};
+
+enum {
+    OWN_COUNT = sizeof own / sizeof *own,
+    DRAW_COUNT = 3, // of draws beside the table of designs
+    PASSES = 4
+};
+
+static const char *const draw_names[DRAW_COUNT] = {"draw_skinned", "vertex_shader_x4", "draw_skinned_x4"};
+
+uint32_t bench_gpu_entry_count(void)
+{
+    return OWN_COUNT + baseline_vk_contender_count + DRAW_COUNT;
+}
+
+// NULL where there is no such design.
+static const baseline_vk_contender *find(const char *name)
+{
+    for (uint32_t i = 0; i < baseline_vk_contender_count; i++) {
+        if (strcmp(baseline_vk_contenders[i]->name, name) == 0) {
+            return baseline_vk_contenders[i];
+        }
+    }
+    return NULL;
+}
+
+bench_gpu_entry bench_gpu_entry_at(uint32_t index)
+{
+    if (index < OWN_COUNT) {
+        return own[index];
+    }
+    index -= OWN_COUNT;
+    if (index < baseline_vk_contender_count) {
+        const baseline_vk_contender *b = baseline_vk_contenders[index];
+        return (bench_gpu_entry){b->name, b->what, b, PELT_VK_BOUNDS_DEFAULT, 1};
+    }
+    index -= baseline_vk_contender_count;
+    bool skins = index == 1;
+    return (bench_gpu_entry){.name = draw_names[index],
+                             .text = index == 0 ? baseline_vk_draw_skinned.what
+                                     : skins    ? "vertex_shader, four passes over the scene"
+                                                : "draw_skinned, four passes",
+                             .baseline = skins ? find("vertex_shader") : &baseline_vk_draw_skinned,
+                             .passes = index == 0 ? 1 : PASSES};
+}
+
+// ---- choosing
+
+bool bench_gpu_next_name(const char **at, bench_gpu_name *out)
+{
+    if (!*at) {
+        return false;
+    }
+    *out = (bench_gpu_name){*at, strcspn(*at, ",")};
+    *at = (*at)[out->length] == ',' ? *at + out->length + 1 : NULL;
+    return true;
+}
+
+int bench_gpu_unknown(const cli_context *context, const char *what, bench_gpu_name name)
+{
+    int shown = name.length > 100 ? 100 : (int)name.length;
+    return cli_fail(context, CLI_USAGE, NULL, NULL, "'pelt bench --list' lists scenes and contenders",
+                    "no %s on a Vulkan device is named \"%.*s\"", what, shown, name.text);
+}
+
+int bench_gpu_select_contenders(const cli_context *context, bool wanted[])
+{
+    const char *at = context->options.contenders;
+    for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
+        wanted[i] = !at;
+    }
+    bench_gpu_name name;
+    while (bench_gpu_next_name(&at, &name)) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
+            if (bench_name_matches(bench_gpu_entry_at(i).name, name.text, name.length)) {
+                wanted[i] = true;
+                found++;
+            }
+        }
+        if (found == 0) {
+            return bench_gpu_unknown(context, "contender", name);
+        }
+    }
+    return CLI_DONE;
+}
+
+// ---- --list
+
+void bench_gpu_print_list(void)
+{
+    bench_gpu_print_scenes();
+    printf("\n%-16s  %s\n", "contender", "what");
+    for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
+        bench_gpu_entry entry = bench_gpu_entry_at(i);
+        printf("%-16s  %s\n", entry.name, entry.text);
+    }
+}
+
+void bench_gpu_json_list(json_t *root)
+{
+    json_t *contenders = json_array();
+    for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
+        bench_gpu_entry entry = bench_gpu_entry_at(i);
+        json_array_append_new(contenders, json_pack("{s:s, s:s}", "name", entry.name, "text", entry.text));
+    }
+    json_object_set_new(root, "gpu_scenes", bench_gpu_json_scenes());
+    json_object_set_new(root, "gpu_contenders", contenders);
+}

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""`pelt bench --device` runs to the end with tiny sizes on the Vulkan device there is, says what it measured, and keeps to
+Vulkan's rules: the validation layer, where it is installed, prints among the JSON. Times are never judged. That a device
+without timestamps is refused cannot be tested here: none is at hand, and the made-up ones of test_devices.py cannot skin."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+from test_devices import real_device
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / 'scripts' / 'bench_gpu_table.py'
+LAYER = 'VK_LAYER_KHRONOS_validation'
+FOLDERS = ['/usr/share', '/usr/local/share', '/etc', os.path.expanduser('~/.local/share')]
+TINY = ['--runs', '1', '--vertices', '24']
+DRAWS = ('vertex_shader', 'draw_skinned')
+OWN = ['pelt', 'pelt_no_box', 'pelt_joint_boxes']
+
+
+def validated(ctx):
+    """Environment in which every call is checked"""
+    found = [f for folder in FOLDERS for f in pathlib.Path(folder).glob('vulkan/explicit_layer.d/*validation*.json')]
+    assert found or not os.environ.get('PELT_TEST_REQUIRE_VALIDATION'), 'the validation layer is not installed'
+    return {'VK_INSTANCE_LAYERS': LAYER} if found else {}
+
+
+def bench(ctx, *words, device=None, sizes=TINY):
+    words = ['bench', '--json', '--quiet', '--device', device or real_device(ctx), *sizes, *words]
+    result = ctx.pelt(words, env=validated(ctx), timeout=600)
+    assert result.rc == 0 and result.err == '' and result.out.startswith('{'), result.err + result.out[:2000]
+    info = json.loads(result.out)
+    assert info['schema'] == 'pelt/bench-gpu/1'
+    return info
+
+
+def listed(ctx):
+    return ctx.json('bench --list --json')
+
+
+def check_times(t):
+    assert 0 < t['least'] <= t['quartiles'][0] <= t['median'] <= t['quartiles'][1] <= t['most'], t
+
+
+def close(a, b):
+    return abs(a - b) <= 1e-6 * abs(b)
+
+
+def check_scene(scene, memory):
+    assert scene['skipped'] is None, scene
+    least = scene['bytes_read'] + scene['bytes_written']
+    for c in scene['contenders']:
+        where = (scene['name'], c['name'])
+        assert c['skipped'] is None, (where, c['skipped'])
+        check_times(c['ms'])
+        ms = c['ms']['median']
+        assert close(c['vertices_per_s'], scene['vertices'] / ms * 1e3), where
+        if c['name'].startswith(DRAWS):
+            assert c['gb_per_s'] is c['share_of_copy'] is c['share_of_fill'] is None, where
+        else:
+            assert close(c['gb_per_s'], least * scene['vertices'] / ms * 1e-6), where
+            assert close(c['share_of_copy'], c['gb_per_s'] / memory['copy_gb_per_s']), where
+            assert close(c['share_of_fill'], c['gb_per_s'] / memory['fill_gb_per_s']), where
+        assert c['passes'] == (4 if c['name'].endswith('_x4') else 1), where
+        assert c['requested_bytes'] > 0, where
+        assert (c['role'] == 'library') == (c['name'] in OWN) and (c['update_ms'] is not None) == (c['name'] in OWN)
+        if c['update_ms']:
+            check_times(c['update_ms'])
+            # Of one run the whole contains its part.
+            assert c['update_ms']['median'] >= ms, where
+            done = c['statistics']
+            assert done['items'] >= scene['instances'] and done['dispatches'] >= 3 and done['barriers'] >= 3, where
+            # Every world matrix is written anew.
+            assert done['written_bytes'] >= 48 * scene['matrices'], where
+        else:
+            assert c['statistics'] is None, where
+
+
+def test_every_scene_and_every_contender_runs_to_the_end(ctx):
+    known = listed(ctx)
+    contenders = [c['name'] for c in known['gpu_contenders']]
+    info = bench(ctx)
+    assert info['runs'] == 1 and info['file'] is None and info['device']['name'] and info['device']['driver']
+    wanted = [s for s in known['gpu_scenes'] if s['by_default'] and not s['needs_file']]
+    assert [s['name'] for s in info['scenes']] == [s['name'] for s in wanted]
+    assert [s['name'] for s in wanted] == ['crowd', 'unique', 'one1M', 'one20k', 'tiny200', 'tiny64', 'horde']
+    for scene, entry in zip(info['scenes'], wanted):
+        assert [c['name'] for c in scene['contenders']] == contenders and contenders[:3] == OWN
+        check_scene(scene, info['memory'])
+        one = scene['name'] in ('crowd', 'one1M', 'one20k', 'horde')
+        assert scene['meshes'] == (1 if one else scene['instances']) and scene['joints'] == entry['joints']
+        assert scene['vertices'] == 24 * scene['instances'] and scene['mesh_vertices'] == 24 * scene['meshes']
+        assert scene['matrices'] == scene['joints'] * scene['instances']
+        assert scene['previous_positions'] == (scene['name'] == 'horde')
+        # Positions 12, normals, tangents, weights and joints 4 each; written are those but the last two, and a box.
+        assert close(scene['bytes_read'], 28 * scene['meshes'] / scene['instances']), scene['name']
+        assert close(scene['bytes_written'], 20 + 24 / 24), scene['name']
+        assert scene['against'] == ('fill' if scene['bytes_written'] > 2 * scene['bytes_read'] else 'copy')
+
+
+def test_break_even_is_where_once_and_drawing_meet_skinning_in_each_pass(ctx):
+    names = ['pelt', 'vertex_shader', 'draw_skinned', 'vertex_shader_x4', 'draw_skinned_x4']
+    scene, = bench(ctx, '--scenes', 'one20k', '--contenders', ','.join(names), sizes=['--runs', '1'])['scenes']
+    assert [c['name'] for c in scene['contenders']] == names
+    pelt, skins, draws, skins4, draws4 = (c['ms']['median'] for c in scene['contenders'])
+    gained = (skins4 - skins) / 3 - (draws4 - draws) / 3
+    if gained > 0:
+        assert close(scene['break_even_passes'], pelt / gained)
+    else:
+        assert scene['break_even_passes'] is None
+    assert bench(ctx, '--scenes', 'one20k', '--contenders', 'pelt')['scenes'][0]['break_even_passes'] is None
+
+
+def test_scenes_of_one_size_run_when_they_are_named(ctx):
+    names = [s['name'] for s in listed(ctx)['gpu_scenes'] if s['name'].startswith('size')]
+    assert names == ['size' + n for n in '16 32 64 128 256 512 1k 4k 16k 64k 256k 1M'.split()]
+    info = bench(ctx, '--scenes', 'size*', '--contenders', 'pelt,pelt_joint*', sizes=['--runs', '1', '--vertices', '3'])
+    assert [s['name'] for s in info['scenes']] == names
+    for scene in info['scenes']:
+        assert [c['name'] for c in scene['contenders']] == ['pelt', 'pelt_joint_boxes']
+        check_scene(scene, info['memory'])
+        assert scene['meshes'] == scene['instances'] and scene['vertices'] == 3 * scene['meshes']
+
+
+def test_memory_is_measured_by_commands_and_by_a_shader(ctx):
+    memory = bench(ctx, '--scenes', 'one20k', '--contenders', 'pelt')['memory']
+    assert [m['name'] for m in memory['moves']] == ['copy', 'copy by shader', 'fill', 'fill by shader']
+    for move in memory['moves']:
+        check_times(move['ms'])
+        assert move['bytes'] == memory['buffer_bytes'] * (2 if 'copy' in move['name'] else 1)
+        assert close(move['gb_per_s'], move['bytes'] / move['ms']['median'] * 1e-6)
+    rates = [m['gb_per_s'] for m in memory['moves']]
+    assert memory['copy_gb_per_s'] == max(rates[:2]) and memory['fill_gb_per_s'] == max(rates[2:])
+
+
+def test_a_file_is_copied_until_there_are_enough_vertices(ctx):
+    assert ctx.pelt('gen octopus --vertices 6000 -o octopus.glb').rc == 0
+    vertices = ctx.json('gen octopus --vertices 6000 --json -o again.glb')['vertices']
+    info = bench(ctx, 'octopus.glb', '--contenders', 'pelt*')
+    scene, = info['scenes']
+    assert scene['name'] == 'file' and info['file'] == 'octopus.glb'
+    check_scene(scene, info['memory'])
+    if info['device']['software']:
+        copies = 100000 // (vertices + 1)
+        assert scene['vertices'] == copies * vertices and scene['instances'] == copies and scene['meshes'] == 1
+    # The bar has no tangents and the wide one more influences than four, which the published designs do not take.
+    assert ctx.pelt('gen wide --vertices 2000 -o wide.glb').rc == 0
+    for path in (ctx.gltf(), 'wide.glb'):
+        scene, = bench(ctx, path)['scenes']
+        for c in scene['contenders']:
+            if c['name'] in OWN:
+                check_times(c['ms'])
+            else:
+                assert c['skipped'].startswith('it takes') and c['ms'] is None and c['gb_per_s'] is None
+
+
+def test_a_scene_that_no_contender_takes_is_left_out_with_the_reason(ctx):
+    assert ctx.pelt('gen wide --vertices 200 -o wide.glb').rc == 0
+    scene, = bench(ctx, 'wide.glb', '--contenders', 'groups,atomics')['scenes']
+    assert scene['skipped'] == 'it takes four influences at most'
+    assert all(c['skipped'] == scene['skipped'] and c['ms'] is None for c in scene['contenders'])
+    words = ['bench', '--quiet', '--device', real_device(ctx), 'wide.glb', '--contenders', 'groups', *TINY]
+    assert 'left out: it takes four influences at most' in ctx.pelt(words).out
+
+
+def made_up(name, size, milliseconds, against='copy'):
+    """A scene of 1,000 meshes with given times"""
+    contenders = [{'name': n, 'role': 'library' if n in OWN else 'baseline', 'passes': 1, 'skipped': None,
+                   'ms': {'median': ms}, 'update_ms': {'median': 2 * ms} if n in OWN else None,
+                   'vertices_per_s': 1e6 * size / ms, 'requested_bytes': 50, 'share_of_copy': 0.5, 'share_of_fill': 0.25}
+                  for n, ms in milliseconds.items()]
+    contenders.append({'name': 'groups', 'role': 'baseline', 'passes': 1, 'skipped': 'no room', 'ms': None, 'update_ms': None})
+    return {'name': name, 'skipped': None, 'vertices': 1000 * size, 'instances': 1000, 'bytes_read': 28, 'bytes_written': 20,
+            'against': against, 'break_even_passes': None, 'contenders': contenders}
+
+
+def test_tables_and_plots_of_the_documentation_are_made_from_the_json(ctx):
+    info = bench(ctx, '--scenes', 'tiny64,horde')
+    times = {'pelt': 2.2, 'pelt_no_box': 2.0, 'pelt_joint_boxes': 3.0, 'atomics': 6.6}
+    info['scenes'].append(made_up('known', 100, times, 'fill'))
+    info['scenes'].append({'name': 'absent', 'skipped': 'no room', 'contenders': []})
+    # Joint boxes cost 2 of 10 more, then 2 of 10 less: equal half way between 64 and 256 on a logarithmic scale.
+    sizes = dict(info, scenes=[made_up('size64', 64, {'pelt': 1.0, 'pelt_no_box': 0.8, 'pelt_joint_boxes': 1.2}),
+                               made_up('size256', 256, {'pelt': 1.0, 'pelt_no_box': 0.8, 'pelt_joint_boxes': 0.8})])
+    (ctx.tmp / 'scenes.json').write_text(json.dumps(info))
+    (ctx.tmp / 'sizes.json').write_text(json.dumps(sizes))
+    marks = '<!-- pelt bench --device: begin -->\n%s<!-- pelt bench --device: end -->\n'
+    (ctx.tmp / 'page.md').write_text('one\n' + marks % 'old\n' + 'two\n')
+    words = [sys.executable, SCRIPT, 'scenes.json', 'sizes.json', '--write', 'page.md', '--images', 'plots']
+    for _ in range(2):  # again over its own output
+        subprocess.run(words, cwd=ctx.tmp, check=True)
+        page = (ctx.tmp / 'page.md').read_text()
+        assert page.startswith('one\n<!--') and page.endswith('-->\ntwo\n') and 'old' not in page
+    assert 'absent' not in page
+    rows = [[c.strip() for c in line.split('|')[1:-1]] for line in page.splitlines() if line.startswith('| ')]
+    designs = [row for row in rows if row[0] == 'known']
+    others = [c['name'] for c in info['scenes'][0]['contenders'] if not c['name'].startswith(('pelt',) + DRAWS)]
+    assert designs[0] == ['known', '2.2', '4.4'] + ['6.6 (3.0x)' if n == 'atomics' else '–' for n in others] + ['25.0 % of fill']
+    assert designs[1] == ['known', '2.2', '2', '3', '10.0 %', '50.0 %']
+    assert ['64', '15.6250', '12.5000', '18.7500', '–'] in rows and ['256', '3.9062', '3.1250', '3.1250', '–'] in rows
+    assert 'from some 128 vertices a mesh on' in page
+    drawn = re.findall(r'\(plots/(\w+\.svg)\)', page)
+    assert drawn == ['gpu_designs.svg', 'gpu_sizes.svg', 'gpu_bounds.svg']
+    for name in drawn:
+        assert xml.etree.ElementTree.parse(ctx.tmp / 'plots' / name).getroot().tag.endswith('svg')
+    assert 'equal at 128 vertices' in (ctx.tmp / 'plots' / 'gpu_bounds.svg').read_text()
+    (ctx.tmp / 'page.md').write_text('no marks\n')
+    assert subprocess.run(words, cwd=ctx.tmp, capture_output=True).returncode == 1
+    (ctx.tmp / 'scenes.json').write_text('{"schema": "pelt/bench/1"}')
+    assert subprocess.run(words[:3], cwd=ctx.tmp, capture_output=True).returncode == 1
+
+
+def test_text_has_a_row_for_each_contender(ctx):
+    result = ctx.pelt(['bench', '--quiet', '--device', real_device(ctx), '--scenes', 'tiny64,horde', *TINY])
+    assert result.rc == 0 and result.err == '', result.err
+    names = [c['name'] for c in listed(ctx)['gpu_contenders']]
+    for scene in ('tiny64', 'horde'):
+        block = result.out.split('\n' + scene + ': ')[1].split('\n\n')[0]
+        rows = [line[2:25].strip() for line in block.splitlines()[4:]]
+        assert [row for row in rows if row != 'whole update' and not row.startswith('skinning ')] == names, rows
+        assert rows.count('whole update') == len(OWN)
+
+
+def test_lists_name_scenes_and_contenders(ctx):
+    device = real_device(ctx)
+    info = bench(ctx, '--scenes', 'tiny*,crowd,crowd', '--contenders', 'pelt_no_box')
+    assert [s['name'] for s in info['scenes']] == ['crowd', 'tiny200', 'tiny64']
+    assert all([c['name'] for c in s['contenders']] == ['pelt_no_box'] for s in info['scenes'])
+    for words in ('none', 'crowd,', 'skin20k', 'zz*'):
+        ctx.fails(['bench', '--device', device, '--scenes', words], 2, 'no scene', '--list')
+    for words in ('none', 'pelt,', 'Pelt'):
+        ctx.fails(['bench', '--device', device, '--contenders', words], 2, 'no contender', '--list')
+    ctx.fails(['bench', '--device', device, '--scenes', 'file'], 2, 'scene file needs a FILE')
+    ctx.fails(['bench', '--contenders', 'pelt'], 2, '--contenders is for benches on a Vulkan device')
+    text = ctx.pelt('bench --list').out
+    for entry in listed(ctx)['gpu_scenes'] + listed(ctx)['gpu_contenders']:
+        assert any(line.split()[:1] == [entry['name']] for line in text.splitlines()), entry
+
+
+def test_what_cannot_be_measured_is_told(ctx):
+    ctx.fails(['bench', '--device', 'no such card'], 6, 'no such card')
+    ctx.fails(['bench', '--device', 'all'], 2, '--device all is for')
+    ctx.fails(['bench', '--device', '99'], 6, '99')
+    ctx.fails(['bench', '--device', real_device(ctx), 'absent.glb'], 3, 'absent.glb')
+    nothing = ctx.gltf(name='empty.gltf', nodes=[], scenes=[], scene=None, skins=None, animations=None)
+    ctx.fails(['bench', '--device', real_device(ctx), nothing], 4, 'empty.gltf')
+    error = ctx.json(['bench', '--json', '--device', 'no such card'], rc=6)
+    assert error['schema'] == 'pelt/error/1' and error['code'] == 6
