@@ -398,6 +398,31 @@ enum {
     SIZE_COUNT = sizeof sizes / sizeof *sizes
 };
 
+// The check of a design's sums takes its own word for the weights, so they are looked at here: near what was given, and
+// of sum one.
+static void packed_weights_stay_near_and_sum_to_one(void **state)
+{
+    (void)state;
+    static const double most[] = {[GROUPS] = 1.0 / 1024.0, [VERTEX_SHADER] = 1.0 / 65535.0};
+    peltt_random random = {11};
+    for (uint32_t c = GROUPS; c <= VERTEX_SHADER; c++) {
+        assert_non_null(baseline_vk_contenders[c]->weights);
+        for (uint32_t i = 0; i < 2000; i++) {
+            uint16_t joints[4];
+            float given[4];
+            float used[4];
+            fill_influences(&random, 20, joints, given);
+            baseline_vk_contenders[c]->weights(given, used);
+            double sum = 0;
+            for (uint32_t k = 0; k < 4; k++) {
+                assert_true(used[k] >= 0.0F && fabs((double)used[k] - (double)given[k]) <= most[c] + 1e-7);
+                sum += (double)used[k];
+            }
+            assert_true(fabs(sum - 1.0) <= 2e-7);
+        }
+    }
+}
+
 static void every_design_comes_to_the_sums_of_double_precision(void **state)
 {
     (void)state;
@@ -594,6 +619,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_is_complete),
+        cmocka_unit_test(packed_weights_stay_near_and_sum_to_one),
         cmocka_unit_test(every_design_comes_to_the_sums_of_double_precision),
         cmocka_unit_test(without_bounds_the_rest_is_the_same),
         cmocka_unit_test(joints_need_more_than_8_bits),
