@@ -14,6 +14,8 @@
 //   wide_store3, wide_store4, wide_store_codes   the way back, not a byte more; streamed: past the caches where aligned
 //   lane_vertices                   which vertex of the block a lane holds: any order that all of these share
 //   LATE_POSITIONS                  whether registers suffice to hold directions while positions are made
+//   WIDE_JUDGES_EACH                (a macro, else false) whether a direction is judged by itself where its matrix
+//                                   leaves doubt
 //
 // A vertex takes the same way through this text whatever its lane and neighbours are, so that any split of a mesh gives
 // the same bytes. What a lane cannot be sure of is done again by the scalar kernel.
@@ -26,6 +28,10 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+#ifndef WIDE_JUDGES_EACH
+#define WIDE_JUDGES_EACH false
+#endif
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -242,6 +248,7 @@ typedef struct wide_frame {
     wide cofactors[9];
     wide determinant;
     wide sign;       // -0 where normals turn round, else +0
+    wide square;     // of the nine elements, where unsure is not 0
     uint32_t unsure; // a bit for each lane
 } wide_frame;
 
@@ -259,11 +266,29 @@ ALWAYS_INLINE void make_cofactors(const wide m[12], int first, int last, wide_fr
     }
 }
 
-ALWAYS_INLINE uint32_t unsure_by_squares(const wide m[12], wide determinant2)
+ALWAYS_INLINE wide sum_squares(const wide m[12])
 {
-    wide square = wide_add(wide_add(wide_dot(&m[0], &m[0]), wide_dot(&m[4], &m[4])), wide_dot(&m[8], &m[8]));
+    return wide_add(wide_add(wide_dot(&m[0], &m[0]), wide_dot(&m[4], &m[4])), wide_dot(&m[8], &m[8]));
+}
+
+ALWAYS_INLINE uint32_t unsure_by_squares(wide square, wide determinant2)
+{
     wide bound = wide_mul(wide_mul(wide_mul(square, square), square), wide_set(SURE_SHARE));
     return wide_mask_bits(wide_less(bound, determinant2)) ^ ALL_LANES;
+}
+
+// A matrix that flattens some directions keeps most others: what leaves doubt about all may leave none about one. Of
+// the square of what a normal or tangent could become by its matrix, at least the same share must be left.
+ALWAYS_INLINE uint32_t shrunk_normals(wide square, const wide in[3], wide length2)
+{
+    wide bound = wide_mul(wide_mul(wide_mul(square, wide_dot(in, in)), square), wide_set(SURE_SHARE));
+    return wide_mask_bits(wide_less(bound, length2)) ^ ALL_LANES;
+}
+
+ALWAYS_INLINE uint32_t shrunk_tangents(wide square, const wide in[3], wide length2)
+{
+    wide bound = wide_mul(wide_mul(square, wide_dot(in, in)), wide_set(3.0F * SURE_SHARE));
+    return wide_mask_bits(wide_less(bound, length2)) ^ ALL_LANES;
 }
 
 // A bound over all matrices that the weights can blend settles nearly all blocks with one comparison.
@@ -276,7 +301,8 @@ ALWAYS_INLINE void find_unsure(const wide m[12], const wide *bound, wide_frame *
         f->unsure = wide_mask_bits(wide_less(*bound, determinant2)) ^ ALL_LANES;
     }
     if (f->unsure) {
-        f->unsure = unsure_by_squares(m, determinant2);
+        f->square = sum_squares(m);
+        f->unsure = unsure_by_squares(f->square, determinant2);
     }
 }
 
@@ -387,6 +413,9 @@ ALWAYS_INLINE void make_normal(const span *s, const block *b, shape x, const wid
         d->v[i] = x.tight ? v : wide_xor(v, f->sign);
     }
     measure_direction(job, d);
+    if (f->unsure) {
+        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_normals(f->square, n, wide_dot(d->v, d->v)) : f->unsure;
+    }
 }
 
 ALWAYS_INLINE void make_tangent(const span *s, const block *b, shape x, const wide m[12], const wide_frame *f,
@@ -411,6 +440,9 @@ ALWAYS_INLINE void make_tangent(const span *s, const block *b, shape x, const wi
     }
     d->v[3] = wide_add(x.tight ? t[3] : wide_xor(t[3], f->sign), wide_set(0.0F));
     measure_direction(job, d);
+    if (f->unsure) {
+        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_tangents(f->square, t, wide_dot(d->v, d->v)) : f->unsure;
+    }
 }
 
 ALWAYS_INLINE void scale_direction(direction *d)
@@ -477,7 +509,7 @@ ALWAYS_INLINE unsure_lanes skin_blended(const span *s, const block *b, shape x, 
         make_cofactors(m, 1, 2, &f);
         make_normal(s, b, x, &f, &normal);
         find_scale(job, &normal);
-        unsure.normals = f.unsure | normal.unsure;
+        unsure.normals = normal.unsure;
     }
     if (normals && !LATE_POSITIONS) {
         store_normal(s, b, &normal);
@@ -485,7 +517,7 @@ ALWAYS_INLINE unsure_lanes skin_blended(const span *s, const block *b, shape x, 
     if (tangents) {
         make_tangent(s, b, x, m, &f, &tangent);
         find_scale(job, &tangent);
-        unsure.tangents = f.unsure | tangent.unsure;
+        unsure.tangents = tangent.unsure;
     }
     if (places && LATE_POSITIONS) {
         skin_positions(s, b, x, m, box);
