@@ -87,9 +87,9 @@ typedef struct pelt_skin_job {
 
     pelt_isa isa;              // the kernel: pelt_isa_choose(isa, disabled_isas)
     uint32_t disabled_isas;    // bits 1 << pelt_isa
-    uint64_t stream_threshold; // bytes of output from which stores pass the caches by, where outputs are aligned to 64;
-                               // 0 = half the last-level cache, UINT64_MAX = never. A caller whose outputs of many
-                               // jobs together exceed that sets 1
+    uint64_t stream_threshold; // bytes of output from which AVX-512 stores pass the caches by, where outputs are
+                               // aligned to 64; 0 = half the last-level cache, but 32 MiB at most; UINT64_MAX = never.
+                               // A caller whose outputs of many jobs together exceed that sets 1
 
     const pelt_parallel *parallel; // NULL = calling thread; the bytes are the same for any
 } pelt_skin_job;

@@ -111,6 +111,8 @@ uint64_t pelti_cpu_cache_size(void)
     if (size == 0) {
         size = ask_cache_size();
         size = size > 0 ? size : 8U << 20;
+        // More is what virtual machines tell of all parts of a processor together, or shared by dozens of cores.
+        size = size < 64U << 20 ? size : 64U << 20;
         atomic_store_explicit(&known, size, memory_order_relaxed);
     }
     return size;

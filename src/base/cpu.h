@@ -22,7 +22,7 @@ enum {
 #endif
 };
 
-// Bytes of the last-level cache; a guess of 8 MiB where the system does not tell.
+// Bytes of the last-level cache, at most 64 MiB; a guess of 8 MiB where the system does not tell.
 uint64_t pelti_cpu_cache_size(void);
 
 #endif

@@ -17,7 +17,7 @@ WIDE_INLINE void skin_straight(const straight_streams *streams, straight x, cons
     directions d = {.normal = {.scale = wide_set(0.0F)}};
     _Alignas(64) uint32_t offsets[2][WIDE * 4]; // of this block and the next
     if (x.blend == STRAIGHT_ROWS) {
-        load_offsets(s->rows, s->joints, s->joints_stride, offsets[0]);
+        load_row_offsets(s->rows, s->joints, s->joints_stride, offsets[0]);
     }
     for (size_t i = 0; i < count; i++) {
         wide m[12];
@@ -25,7 +25,7 @@ WIDE_INLINE void skin_straight(const straight_streams *streams, straight x, cons
         if (x.blend == STRAIGHT_ROWS) {
             size_t stride = stride_of(x, s->weights_stride, 4 * sizeof(float));
             if (i + 1 < count) {
-                load_offsets(s->rows, s->joints + (i + 1) * WIDE * s->joints_stride, s->joints_stride,
+                load_row_offsets(s->rows, s->joints + (i + 1) * WIDE * s->joints_stride, s->joints_stride,
                              offsets[(i + 1) & 1]);
             }
             blend_offsets(s->rows, s->weights + i * WIDE * stride, stride, offsets[i & 1], m);

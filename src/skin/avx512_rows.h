@@ -153,7 +153,7 @@ WIDE_INLINE wide_int load_eight(const char *data, size_t stride)
 }
 
 // Byte offsets of four matrices of each vertex of a block.
-WIDE_INLINE void load_offsets(const row_source *r, const char *joints, size_t stride, uint32_t offsets[WIDE * 4])
+WIDE_INLINE void load_row_offsets(const row_source *r, const char *joints, size_t stride, uint32_t offsets[WIDE * 4])
 {
     wide_int words[2];
     if (r->bytes) {

@@ -52,7 +52,6 @@ static const uint8_t lane_vertices[WIDE] = {0, 1, 2, 3};
 #define wide_shift_left(a, n) vshlq_n_s32(a, n)
 #define wide_shift_right_signed(a, n) vshrq_n_s32(a, n)
 #define wide_negative(a) vreinterpretq_s32_u32(vandq_u32(vcltzq_f32(a), vdupq_n_u32(0x80000000U)))
-#define wide_fence() ((void)0)
 
 // The minimum that the processor has gives NaN where one is NaN.
 WIDE_INLINE wide wide_min(wide a, wide b)

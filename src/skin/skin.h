@@ -14,7 +14,7 @@
 typedef struct pelti_skin_plan {
     pelt_skin_job job;
     bool morphed;  // some morph has a weight
-    bool streamed; // outputs that are aligned to 64 are stored past the caches
+    bool streamed; // outputs that are aligned to 64 are stored past the caches, where that is of use to the kernel
     float square;  // no matrix of the palette has a larger sum of squares of its 3x3
 } pelti_skin_plan;
 

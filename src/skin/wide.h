@@ -271,10 +271,16 @@ ALWAYS_INLINE wide sum_squares(const wide m[12])
     return wide_add(wide_add(wide_dot(&m[0], &m[0]), wide_dot(&m[4], &m[4])), wide_dot(&m[8], &m[8]));
 }
 
-ALWAYS_INLINE uint32_t unsure_by_squares(wide square, wide determinant2)
+// square: of all nine elements.
+ALWAYS_INLINE wide_mask sure_by_squares(wide square, wide determinant2)
 {
     wide bound = wide_mul(wide_mul(wide_mul(square, square), square), wide_set(SURE_SHARE));
-    return wide_mask_bits(wide_less(bound, determinant2)) ^ ALL_LANES;
+    return wide_less(bound, determinant2);
+}
+
+ALWAYS_INLINE uint32_t unsure_by_squares(wide square, wide determinant2)
+{
+    return wide_mask_bits(sure_by_squares(square, determinant2)) ^ ALL_LANES;
 }
 
 // A matrix that flattens some directions keeps most others: what leaves doubt about all may leave none about one. Of
@@ -371,6 +377,7 @@ ALWAYS_INLINE void skin_positions(const span *s, const block *b, shape x, const 
 // is done before their results are needed.
 typedef struct direction {
     wide v[4];
+    wide length2;
     wide scale;
     uint32_t unsure; // a bit for each lane
 } direction;
@@ -380,6 +387,7 @@ ALWAYS_INLINE void measure_direction(const pelt_skin_job *job, direction *d)
 {
     wide length2 = wide_dot(d->v, d->v);
     d->unsure = unsure_lengths(length2);
+    d->length2 = length2;
     d->scale = length2;
     if (job->out_direction_format != PELT_DIRECTION_FLOAT) {
         d->scale = wide_add(wide_add(wide_abs(d->v[0]), wide_abs(d->v[1])), wide_abs(d->v[2]));

@@ -13,12 +13,11 @@
 //   join_rows(rows, k, m)        rows[h] of vertex k + 4 h: row r goes to m[4 r + k], vertex after vertex
 //   transpose_lanes(v)           4x4 transposes in each 128 bits
 //   count_slots(data)            how many slots it takes to have all weights that are not zero, of WIDE x 4 floats
-//   wide_fence()                 after stores past the caches
 #ifndef PELTI_SKIN_WIDE_KERNEL_H
 #define PELTI_SKIN_WIDE_KERNEL_H
 
 #include "skin/measure.h"
-#include "skin/wide_rows.h"
+#include "skin/wide_phases.h"
 
 // --- blending
 
@@ -34,19 +33,32 @@ static __attribute__((noinline)) matrix_rows add_extras(const pelt_skin_job *job
     return rows;
 }
 
-// v: index in the group. count of the slots are used.
-ALWAYS_INLINE matrix_rows blend_row(const row_group *g, uint32_t slots, uint32_t count, size_t weights_stride,
-                                    uint32_t v)
+// What one block is blended from: offsets of matrices and weights of its first vertex.
+typedef struct row_block {
+    const char *matrices;
+    const uint32_t *offsets;
+    const char *weights;
+    size_t weights_stride;
+} row_block;
+
+ALWAYS_INLINE row_block row_block_at(const row_group *g, size_t slots, size_t weights_stride, size_t v)
 {
-    const char *data = g->weights + weights_stride * v;
-    const uint32_t *o = g->offsets + (size_t)slots * v;
+    row_block out = {g->matrices, g->offsets + slots * v, g->weights + weights_stride * v, weights_stride};
+    return out;
+}
+
+// Vertex v of the block. count of the slots are used.
+ALWAYS_INLINE matrix_rows blend_row(const row_block *b, size_t slots, size_t count, size_t v)
+{
+    const char *data = b->weights + b->weights_stride * v;
+    const uint32_t *o = b->offsets + slots * v;
     four_weights w = load_weights(data);
-    matrix_rows rows = scale_matrix(g->matrices + o[0], &w, 0);
+    matrix_rows rows = scale_matrix(b->matrices + o[0], &w, 0);
     for (uint32_t i = 1; i < count; i++) {
         if (i == 4) {
             w = load_weights(data + 4 * sizeof(float));
         }
-        add_matrix(g->matrices + o[i], &w, i % 4, &rows);
+        add_matrix(b->matrices + o[i], &w, i % 4, &rows);
     }
     return rows;
 }
@@ -59,32 +71,30 @@ ALWAYS_INLINE void transpose_rows(wide m[12])
     transpose_lanes(m + 8);
 }
 
-// Vertices v + k, v + k + 4 and so on.
-ALWAYS_INLINE void blend_joined(const row_group *g, uint32_t v, uint32_t slots, uint32_t count, size_t weights_stride,
-                                uint32_t k, wide m[12])
+// Vertices k, k + 4 and so on.
+ALWAYS_INLINE void blend_joined(const row_block *b, size_t slots, size_t count, uint32_t k, wide m[12])
 {
     matrix_rows rows[WIDE / 4];
-    for (uint32_t h = 0; h < WIDE / 4; h++) {
-        rows[h] = blend_row(g, slots, count, weights_stride, v + k + h * 4);
+    for (size_t h = 0; h < WIDE / 4; h++) {
+        rows[h] = blend_row(b, slots, count, k + h * 4);
     }
     join_rows(rows, k, m);
 }
 
 // Compilers make the best code of a loop where four vertices fill a block, and leave matrices in memory where there are
 // more.
-ALWAYS_INLINE void blend_rows_of(const row_group *g, uint32_t v, uint32_t slots, uint32_t count, size_t weights_stride,
-                                 wide out[12])
+ALWAYS_INLINE void blend_rows_of(const row_block *b, size_t slots, size_t count, wide out[12])
 {
     wide m[12];
     if (WIDE == 4) {
         for (uint32_t k = 0; k < 4; k++) {
-            blend_joined(g, v, slots, count, weights_stride, k, m);
+            blend_joined(b, slots, count, k, m);
         }
     } else {
-        blend_joined(g, v, slots, count, weights_stride, 0, m);
-        blend_joined(g, v, slots, count, weights_stride, 1, m);
-        blend_joined(g, v, slots, count, weights_stride, 2, m);
-        blend_joined(g, v, slots, count, weights_stride, 3, m);
+        blend_joined(b, slots, count, 0, m);
+        blend_joined(b, slots, count, 1, m);
+        blend_joined(b, slots, count, 2, m);
+        blend_joined(b, slots, count, 3, m);
     }
     transpose_rows(m);
     for (int e = 0; e < 12; e++) {
@@ -92,37 +102,45 @@ ALWAYS_INLINE void blend_rows_of(const row_group *g, uint32_t v, uint32_t slots,
     }
 }
 
-ALWAYS_INLINE void blend_rows(const row_group *g, uint32_t v, wide m[12])
+// Four weights side by side, as most jobs have them.
+ALWAYS_INLINE void blend_four(const row_group *g, size_t v, wide m[12])
 {
-    if (g->slots == 8) {
-        blend_rows_of(g, v, 8, 8, g->weights_stride, m);
-        return;
-    }
-    if (g->weights_stride != 4 * sizeof(float)) {
-        blend_rows_of(g, v, 4, 4, g->weights_stride, m);
-        return;
-    }
-    switch (count_slots(g->weights + (size_t)v * 4 * sizeof(float))) {
+    row_block b = row_block_at(g, 4, 4 * sizeof(float), v);
+    switch (count_slots(b.weights)) {
     case 1:
-        blend_rows_of(g, v, 4, 1, 4 * sizeof(float), m);
+        blend_rows_of(&b, 4, 1, m);
         break;
     case 2:
-        blend_rows_of(g, v, 4, 2, 4 * sizeof(float), m);
+        blend_rows_of(&b, 4, 2, m);
         break;
     case 3:
-        blend_rows_of(g, v, 4, 3, 4 * sizeof(float), m);
+        blend_rows_of(&b, 4, 3, m);
         break;
     default:
-        blend_rows_of(g, v, 4, 4, 4 * sizeof(float), m);
+        blend_rows_of(&b, 4, 4, m);
+    }
+}
+
+ALWAYS_INLINE void blend_rows(const row_group *g, size_t v, wide m[12])
+{
+    if (g->slots == 8) {
+        row_block b = row_block_at(g, 8, g->weights_stride, v);
+        blend_rows_of(&b, 8, 8, m);
+    } else if (g->weights_stride != 4 * sizeof(float)) {
+        row_block b = row_block_at(g, 4, g->weights_stride, v);
+        blend_rows_of(&b, 4, 4, m);
+    } else {
+        blend_four(g, v, m);
     }
 }
 
 static void blend_with_extras(const pelt_skin_job *job, const row_group *g, const lane_extras *extras, wide m[12])
 {
+    row_block b = row_block_at(g, 4, g->weights_stride, 0);
     for (uint32_t k = 0; k < 4; k++) {
         matrix_rows rows[WIDE / 4];
         for (uint32_t h = 0; h < WIDE / 4; h++) {
-            rows[h] = blend_row(g, 4, 4, g->weights_stride, k + h * 4);
+            rows[h] = blend_row(&b, 4, 4, k + h * 4);
             rows[h] = add_extras(job, extras, k + h * 4, rows[h]);
         }
         join_rows(rows, k, m);
@@ -169,168 +187,171 @@ typedef enum blend_kind {
     BLEND_EACH
 } blend_kind;
 
-// The matrices of a group of vertices and the directions that they make. A group goes through its outputs one after the
-// other: all matrices in registers are too many for most instruction sets, and while square roots and divisions of one
-// block are under way, other blocks are worked at.
-typedef struct group_matrices {
-    wide m[GROUP_SIZE / WIDE][12];
-    wide signs[GROUP_SIZE / WIDE];
-    unsure_lanes unsure[GROUP_SIZE / WIDE];
-    direction normals[GROUP_SIZE / WIDE];
-    direction tangents[GROUP_SIZE / WIDE];
-} group_matrices;
+// What a loop writes, where that is known beforehand.
+typedef struct outputs {
+    bool known; // without it, whatever the job asks for
+    bool normals;
+    bool tangents;
+} outputs;
 
-ALWAYS_INLINE void blend_group(const span *s, shape x, const row_group *g, uint32_t last, group_matrices *out)
+// sure: where the determinant's sign is.
+ALWAYS_INLINE void begin_frame(const wide m[12], wide_frame *f, wide_mask *sure)
 {
-    for (uint32_t v = g->first, i = 0; v < last; v += WIDE, i++) {
-        if (x.tight) {
-            block b;
-            make_block(s, x, v, last, &b);
-            prefetch_tight(s, &b);
-        } else {
-            prefetch_ahead(s, v);
-        }
-        blend_rows(g, v - g->first, out->m[i]);
-        out->unsure[i] = (unsure_lanes){0, 0};
-    }
+    make_cofactors(m, 0, 0, f);
+    f->determinant = wide_dot(m, f->cofactors);
+    *sure = sure_by_squares(sum_squares(m), wide_mul(f->determinant, f->determinant));
+    f->unsure = wide_mask_bits(*sure) ^ ALL_LANES;
 }
 
-// Signs and normals, these not yet of unit length.
-ALWAYS_INLINE void begin_normals(const span *s, shape x, bool normals, uint32_t first, uint32_t last,
-                                 group_matrices *in)
-{
-    for (uint32_t v = first, i = 0; v < last; v += WIDE, i++) {
-        block b;
-        direction *normal = &in->normals[i];
-        wide_frame f = {.sign = wide_set(0.0F)};
-        make_block(s, x, v, last, &b);
-        make_cofactors(in->m[i], 0, 0, &f);
-        find_unsure(in->m[i], NULL, &f);
-        if (!x.tight) {
-            skin_signs(s, &b, &f);
-            in->signs[i] = f.sign;
-        }
-        if (normals) {
-            make_cofactors(in->m[i], 1, 2, &f);
-            make_normal(s, &b, x, &f, normal);
-        }
-        in->unsure[i] = (unsure_lanes){f.unsure | (normals ? normal->unsure : 0), f.unsure};
-    }
-}
-
-// Of normals the end, of tangents the beginning.
-ALWAYS_INLINE void begin_tangents(const span *s, shape x, bool normals, bool tangents, uint32_t first, uint32_t last,
-                                  group_matrices *in)
-{
-    for (uint32_t v = first, i = 0; v < last; v += WIDE, i++) {
-        block b;
-        make_block(s, x, v, last, &b);
-        if (normals) {
-            find_scale(&s->plan->job, &in->normals[i]);
-        }
-        if (tangents) {
-            wide_frame f = {.sign = x.tight ? wide_set(0.0F) : in->signs[i]};
-            make_tangent(s, &b, x, in->m[i], &f, &in->tangents[i]);
-            in->unsure[i].tangents |= in->tangents[i].unsure;
-        }
-        if (normals) {
-            store_normal(s, &b, &in->normals[i]);
-        }
-    }
-}
-
-// Of tangents the end, and positions.
-ALWAYS_INLINE void finish_group(const span *s, shape x, bool tangents, bool places, uint32_t first, uint32_t last,
-                                group_matrices *in, wide_box *box)
-{
-    wide_box local = *box;
-    for (uint32_t v = first, i = 0; v < last; v += WIDE, i++) {
-        block b;
-        make_block(s, x, v, last, &b);
-        if (tangents) {
-            find_scale(&s->plan->job, &in->tangents[i]);
-        }
-        if (places) {
-            skin_positions(s, &b, x, in->m[i], &local);
-        }
-        if (tangents) {
-            store_tangent(s, &b, &in->tangents[i]);
-        }
-    }
-    *box = local;
-}
-
-static void mend_group(const span *s, uint32_t first, uint32_t last, const group_matrices *in)
-{
-    bool normals = s->plan->job.out_normals != NULL;
-    bool tangents = s->plan->job.out_tangents != NULL;
-    for (uint32_t v = first, i = 0; v < last; v += WIDE, i++) {
-        unsure_lanes unsure = {normals ? in->unsure[i].normals : 0, tangents ? in->unsure[i].tangents : 0};
-        if (unsure.normals | unsure.tangents) {
-            mend_lanes(s, v, WIDE, unsure);
-        }
-    }
-}
-
-// s: a copy of the span and its plan, which stores to outputs cannot reach.
-ALWAYS_INLINE void skin_group(const span *s, shape x, uint32_t first, uint32_t last, group_matrices *in, wide_box *box)
+// Positions first, then tangents, each stored before the next: what is left of the matrix goes with normals, so that
+// registers suffice. One branch asks whether all lanes are sure of all directions; NaN is never.
+ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const block *b, shape x, outputs o,
+                                    const wide m[12], wide_box *box)
 {
     const pelt_skin_job *job = &s->plan->job;
+    bool places = o.known || job->out_positions || job->box;
+    bool normals = o.known ? o.normals : job->out_normals != NULL;
+    bool tangents = o.known ? o.tangents : job->out_tangents != NULL;
     bool signs = !x.tight && (job->out_mirrored || (job->flags & PELT_NORMAL_OUTWARD));
-    bool places = job->out_positions || job->box;
-    if (job->out_normals) {
-        begin_normals(s, x, true, first, last, in);
-    } else if (signs || job->out_tangents) {
-        begin_normals(s, x, false, first, last, in);
+    if (places) {
+        skin_positions(s, b, x, m, box);
     }
-    if (job->out_normals && job->out_tangents) {
-        begin_tangents(s, x, true, true, first, last, in);
-    } else if (job->out_normals) {
-        begin_tangents(s, x, true, false, first, last, in);
-    } else if (job->out_tangents) {
-        begin_tangents(s, x, false, true, first, last, in);
+    if (!signs && !normals && !tangents) {
+        return;
     }
-    if (job->out_tangents && places) {
-        finish_group(s, x, true, true, first, last, in, box);
-    } else if (job->out_tangents) {
-        finish_group(s, x, true, false, first, last, in, box);
-    } else if (places) {
-        finish_group(s, x, false, true, first, last, in, box);
+    wide_frame f = {.sign = wide_set(0.0F)};
+    wide_mask sure;
+    direction tangent = {.unsure = 0};
+    direction normal = {.unsure = 0};
+    wide lowest = wide_set(1.0F);
+    wide highest = lowest;
+    if (!x.tight) {
+        begin_frame(m, &f, &sure);
+        if (signs) {
+            skin_signs(s, b, &f);
+        }
+    }
+    if (tangents) {
+        make_tangent(s, b, x, m, &f, &tangent);
+        lowest = tangent.length2;
+        highest = lowest;
+        find_scale(job, &tangent);
+        store_tangent(s, b, &tangent);
+    }
+    if (x.tight) {
+        begin_frame(m, &f, &sure);
+    }
+    if (normals) {
+        make_cofactors(m, 1, 2, &f);
+        make_normal(s, b, x, &f, &normal);
+        lowest = tangents ? wide_min(lowest, normal.length2) : normal.length2;
+        highest = tangents ? wide_add(highest, normal.length2) : normal.length2;
+        find_scale(job, &normal);
+        store_normal(s, b, &normal);
+    }
+    if (!normals && !tangents) {
+        return;
+    }
+    wide_mask inside = wide_mask_and(wide_less(wide_set(0x1p-110F), lowest), wide_less(highest, wide_set(0x1p100F)));
+    if (wide_mask_bits(wide_mask_and(sure, inside)) != ALL_LANES) {
+        unsure_lanes unsure = {normals ? f.unsure | normal.unsure : 0, tangents ? f.unsure | tangent.unsure : 0};
+        if (unsure.normals | unsure.tangents) {
+            mend_lanes(whole, b->first, WIDE, unsure);
+        }
     }
 }
 
-ALWAYS_INLINE void skin_rows(const span *s, shape x, row_group *g, uint32_t first, uint32_t last, wide_box *box)
+ALWAYS_INLINE void blend_shape(const row_group *g, shape x, size_t v, wide m[12])
 {
-    const pelti_skin_plan plan = *s->plan;
+    if (x.tight) {
+        blend_four(g, v, m);
+    } else {
+        blend_rows(g, v, m);
+    }
+}
+
+// Elsewhere processors see the strides by themselves, and streams inside of one structure would be asked for many
+// times.
+ALWAYS_INLINE void prefetch_shape(const span *s, shape x, const block *b)
+{
+    if (x.tight) {
+        prefetch_tight(s, b);
+    }
+}
+
+// A group's vertices, whole blocks of them. s: a copy of the span and its plan, which stores to outputs cannot reach.
+ALWAYS_INLINE void skin_group(const span *s, const span *whole, shape x, outputs o, const row_group *g, uint32_t end,
+                              wide_box *box)
+{
+    bool in_phases = WIDE == 4 && !(o.known && !o.normals && !o.tangents);
+    group_matrices matrices;
+    for (uint32_t v = g->first, i = 0; v < end; v += WIDE, i++) {
+        block b;
+        wide m[12];
+        make_block(s, x, v, end, &b);
+        prefetch_shape(s, x, &b);
+        blend_shape(g, x, v - g->first, in_phases ? matrices.m[i] : m);
+        if (!in_phases) {
+            skin_whole_block(s, whole, &b, x, o, m, box);
+        }
+    }
+    if (in_phases) {
+        skin_phases(s, x, g->first, end, &matrices, box);
+        mend_group(whole, g->first, end, &matrices);
+    }
+}
+
+ALWAYS_INLINE void skin_rows(const span *s, shape x, outputs o, row_group *g, uint32_t first, uint32_t last,
+                             wide_box *box)
+{
+    pelti_skin_plan plan = *s->plan;
+    if (o.known) {
+        plan.job.out_direction_format = PELT_DIRECTION_FLOAT;
+    }
     span local = *s;
     local.plan = &plan;
-    group_matrices matrices;
+    wide_box inner = *box;
     uint32_t end = first;
     for (uint32_t v = first; v < last; v = end) {
         end = last - v < GROUP_SIZE ? last : v + GROUP_SIZE;
         load_group(s, false, v, end, g);
-        blend_group(&local, x, g, end, &matrices);
-        skin_group(&local, x, v, end, &matrices, box);
-        mend_group(s, v, end, &matrices);
+        skin_group(&local, s, x, o, g, end, &inner);
     }
+    *box = inner;
+}
+
+static const outputs ANY_OUTPUTS = {false, false, false};
+static const outputs ALL_OUTPUTS = {true, true, true};
+static const outputs PLACES_ALONE = {true, false, false};
+
+static __attribute__((noinline)) void rows_all(const span *s, row_group *g, uint32_t first, uint32_t last,
+                                               wide_box *box)
+{
+    skin_rows(s, TIGHT_FLOATS, ALL_OUTPUTS, g, first, last, box);
+}
+
+static __attribute__((noinline)) void rows_places(const span *s, row_group *g, uint32_t first, uint32_t last,
+                                                  wide_box *box)
+{
+    skin_rows(s, TIGHT_FLOATS, PLACES_ALONE, g, first, last, box);
 }
 
 static __attribute__((noinline)) void rows_floats(const span *s, row_group *g, uint32_t first, uint32_t last,
                                                   wide_box *box)
 {
-    skin_rows(s, TIGHT_FLOATS, g, first, last, box);
+    skin_rows(s, TIGHT_FLOATS, ANY_OUTPUTS, g, first, last, box);
 }
 
 static __attribute__((noinline)) void rows_packed(const span *s, row_group *g, uint32_t first, uint32_t last,
                                                   wide_box *box)
 {
-    skin_rows(s, TIGHT_PACKED, g, first, last, box);
+    skin_rows(s, TIGHT_PACKED, ANY_OUTPUTS, g, first, last, box);
 }
 
 static __attribute__((noinline)) void rows_strided(const span *s, row_group *g, uint32_t first, uint32_t last,
                                                    wide_box *box)
 {
-    skin_rows(s, STRIDED, g, first, last, box);
+    skin_rows(s, STRIDED, ANY_OUTPUTS, g, first, last, box);
 }
 
 // The blended matrices of one block; g and extras hold what they are made of.
@@ -375,6 +396,21 @@ static __attribute__((noinline)) void skin_general(const span *s, blend_kind kin
     }
 }
 
+typedef void rows_function(const span *s, row_group *g, uint32_t first, uint32_t last, wide_box *box);
+
+static rows_function *choose_rows(const pelt_skin_job *job)
+{
+    bool floats = is_tight(job, false);
+    bool known = floats && job->out_direction_format == PELT_DIRECTION_FLOAT;
+    if (known && job->out_positions && job->out_normals && job->out_tangents) {
+        return rows_all;
+    }
+    if (known && !job->out_normals && !job->out_tangents) {
+        return rows_places;
+    }
+    return floats ? rows_floats : is_tight(job, true) ? rows_packed : rows_strided;
+}
+
 static void skin_part(const span *s, bool has_extras, uint32_t first, uint32_t last, wide_box *box)
 {
     const pelt_skin_job *job = &s->plan->job;
@@ -387,7 +423,7 @@ static void skin_part(const span *s, bool has_extras, uint32_t first, uint32_t l
         skin_general(s, BLEND_EACH, false, NULL, first, last, box);
         return;
     }
-    char list[PELT_RUN_JOINTS * LISTED_SIZE];
+    _Alignas(64) char list[PELT_RUN_JOINTS * LISTED_SIZE];
     row_group g;
     if (listed) {
         load_list(s, list);
@@ -395,13 +431,7 @@ static void skin_part(const span *s, bool has_extras, uint32_t first, uint32_t l
     init_group(job, listed ? list : NULL, &g);
     uint32_t middle = has_extras ? first : plain_end(s, first, last);
     if (first < middle) {
-        if (is_tight(job, false)) {
-            rows_floats(s, &g, first, middle, box);
-        } else if (is_tight(job, true)) {
-            rows_packed(s, &g, first, middle, box);
-        } else {
-            rows_strided(s, &g, first, middle, box);
-        }
+        choose_rows(job)(s, &g, first, middle, box);
     }
     if (middle < last) {
         skin_general(s, BLEND_ROWS, has_extras, &g, middle, last, box);
@@ -410,11 +440,7 @@ static void skin_part(const span *s, bool has_extras, uint32_t first, uint32_t l
 
 static pelt_box skin_wide(const pelti_skin_plan *plan, uint32_t first, uint32_t last)
 {
-    pelt_box box = skin_range(plan, first, last, skin_part);
-    if (plan->streamed) {
-        wide_fence();
-    }
-    return box;
+    return skin_range(plan, first, last, skin_part);
 }
 
 static bool measure(const pelt_skin_job *job, float *square)

@@ -32,40 +32,38 @@ static bool rows_fit(const pelt_skin_job *job)
            (uint64_t)(job->palette_count - 1) * job->palette_stride <= INT32_MAX;
 }
 
-static void load_byte_indices(const uint8_t *from, uint32_t count, bool last_first, uint16_t *out)
+// Four indices of each vertex, the last first.
+static void turn_indices(const uint8_t *from, uint32_t count, uint8_t *out)
 {
-    for (uint32_t i = 0; i < count * 4; i++) {
-        out[i] = from[i];
-    }
-    for (uint32_t v = 0; last_first && v < count; v++) {
-        uint16_t *four = out + (size_t)v * 4;
-        const uint16_t turned[4] = {four[3], four[0], four[1], four[2]};
-        memcpy(four, turned, sizeof turned);
+    for (uint32_t v = 0; v < count; v++) {
+        uint32_t four = 0;
+        memcpy(&four, from + (size_t)v * 4, sizeof four);
+        four = four << 8 | four >> 24;
+        memcpy(out + (size_t)v * 4, &four, sizeof four);
     }
 }
 
-// Indices in the order in which influences are summed, slots of each vertex: in the copy, or where they lie. Of sorted
-// weights slot 3 goes first.
+// 16-bit indices in the order in which influences are summed, slots of each vertex: in the copy, or where they lie. Of
+// sorted weights slot 3 goes first.
 static const uint16_t *load_indices(const span *s, uint32_t first, uint32_t count, uint32_t slots, uint16_t *copy)
 {
     const pelt_skin_job *job = &s->plan->job;
     uint32_t used = job->influence_count;
-    bool bytes = s->run && s->run->layout != PELT_JOINTS_DIRECT16;
     bool last_first = job->weight_format == PELT_WEIGHT_SORTED;
     const char *joints = element(s->joints, s->joints_stride, first - s->first_vertex);
-    if (!bytes && used == slots && s->joints_stride == used * sizeof *copy && !last_first) {
+    if (used == slots && s->joints_stride == used * sizeof *copy && !last_first) {
         return (const uint16_t *)(const void *)joints;
     }
-    if (bytes && used == 4) {
-        load_byte_indices((const uint8_t *)joints, count, last_first, copy);
-        return copy;
+    for (uint32_t v = 0; used == 4 && v < count; v++) {
+        uint64_t four = 0;
+        memcpy(&four, joints + s->joints_stride * v, sizeof four);
+        four = last_first ? four << 16 | four >> 48 : four;
+        memcpy(copy + (size_t)v * 4, &four, sizeof four);
     }
-    for (uint32_t v = 0; v < count; v++) {
-        const char *from = joints + s->joints_stride * v;
+    for (uint32_t v = 0; used != 4 && v < count; v++) {
+        const uint16_t *from = (const uint16_t *)(const void *)(joints + s->joints_stride * v);
         for (uint32_t i = 0; i < slots; i++) {
-            uint32_t slot = last_first ? (i + 3) % 4 : i;
-            uint32_t at = slot < used ? slot : 0;
-            copy[v * slots + i] = bytes ? ((const uint8_t *)from)[at] : ((const uint16_t *)(const void *)from)[at];
+            copy[v * slots + i] = from[i < used ? i : 0];
         }
     }
     return copy;
@@ -134,16 +132,52 @@ static void make_offsets(const uint16_t *indices, uint32_t count, uint16_t highe
     }
 }
 
+// Inlined with the count known where a group is full, so that no rest is looked for.
+ALWAYS_INLINE void make_byte_offsets(const uint8_t *indices, uint32_t count, uint8_t highest, uint16_t stride,
+                                     uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t index = indices[i] < highest ? indices[i] : highest;
+        out[i] = (uint32_t)index * stride;
+    }
+}
+
+// Runs have as many indices a vertex as there are slots, side by side.
+static void load_byte_offsets(const span *s, uint32_t count, row_group *g)
+{
+    const uint8_t *indices = (const uint8_t *)element(s->joints, s->joints_stride, g->first - s->first_vertex);
+    uint8_t highest = (uint8_t)(g->highest < UINT8_MAX ? g->highest : UINT8_MAX);
+    uint8_t turned[GROUP_SIZE * 4];
+    if (s->plan->job.weight_format == PELT_WEIGHT_SORTED) {
+        turn_indices(indices, count, turned);
+        indices = turned;
+    }
+    if (count == GROUP_SIZE && g->slots == 4) {
+        make_byte_offsets(indices, GROUP_SIZE * 4, highest, g->stride, g->offsets);
+    } else {
+        make_byte_offsets(indices, count * g->slots, highest, g->stride, g->offsets);
+    }
+}
+
+static void load_offsets(const span *s, uint32_t count, row_group *g)
+{
+    if (s->run && s->run->layout != PELT_JOINTS_DIRECT16) {
+        load_byte_offsets(s, count, g);
+        return;
+    }
+    uint16_t copy[GROUP_SIZE * SLOT_LIMIT];
+    const uint16_t *indices = load_indices(s, g->first, count, g->slots, copy);
+    make_offsets(indices, count * g->slots, g->highest, g->stride, g->offsets);
+}
+
 // Vertices [first, last), at most GROUP_SIZE; the first of a block again where the last block is not full.
 static void load_group(const span *s, bool has_extras, uint32_t first, uint32_t last, row_group *g)
 {
     const pelt_skin_job *job = &s->plan->job;
     uint32_t count = last - first < GROUP_SIZE ? last - first : GROUP_SIZE;
-    uint16_t copy[GROUP_SIZE * SLOT_LIMIT];
     g->first = first;
     g->slots = job->influence_count <= 4 ? 4 : 8;
-    const uint16_t *indices = load_indices(s, first, count, g->slots, copy);
-    make_offsets(indices, count * g->slots, g->highest, g->stride, g->offsets);
+    load_offsets(s, count, g);
     bool in_place = job->weight_format == PELT_WEIGHT_FLOAT && job->influence_count == g->slots && count % WIDE == 0;
     g->weights_stride = in_place ? job->weights_stride : g->slots * sizeof(float);
     g->weights = in_place ? element(job->weights, job->weights_stride, first) : (const char *)g->scratch;
