@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan backend: all instances of a scene skinned in one dispatch into buffers that stay, with exact boxes.
+// The Vulkan backend: all instances of a scene skinned in one pass into buffers that stay, with exact boxes.
 //
 // The caller brings instance, device and command buffer; the library creates buffers, memory, pipelines and records
 // commands. It never submits, waits or creates queues, links no libvulkan and keeps no global state. docs/vulkan.md

@@ -2,6 +2,10 @@
 // Instances: a mesh with a palette and output ranges that stay where they are until it is removed.
 #include "scene.h"
 
+enum {
+    SMALL_ITEM = 256 // most vertices of an item, on average, that few threads work through faster
+};
+
 #include <math.h>
 
 static VkDeviceSize align(VkDeviceSize size)
@@ -198,6 +202,19 @@ static void set_reach(const pelti_vk_mesh *mesh, const pelti_vk_outputs *o, gpu_
     record->morph_growth = morph_count ? 0x1p-24F * ((float)morph_count + 2.0F) : 0.0F;
 }
 
+// Which pipeline its items go to.
+static void choose_kind(pelt_vk_scene *scene, uint32_t slot, const gpu_instance *record)
+{
+    const pelti_vk_mesh *mesh = &scene->meshes[scene->instances[slot].mesh];
+    uint32_t kind = 0;
+    if (mesh->runs && record->morph_count == 0) {
+        kind = PELTI_VK_RUNS;
+        kind |= record->normals && record->tangents ? PELTI_VK_DIRECTIONS : 0U;
+        kind |= mesh->vertex_count / mesh->item_count <= SMALL_ITEM ? PELTI_VK_SMALL : 0U;
+    }
+    pelti_vk_set_kind(scene, slot, kind);
+}
+
 static void write_record(pelt_vk_scene *scene, uint32_t slot, const pelt_vk_instance_options *options)
 {
     const pelti_vk_outputs *o = &scene->outputs[slot];
@@ -221,6 +238,7 @@ static void write_record(pelt_vk_scene *scene, uint32_t slot, const pelt_vk_inst
     };
     set_palette(scene, record, instance->palette);
     set_reach(mesh, o, record);
+    choose_kind(scene, slot, record);
 }
 
 // ---- adding and removing
@@ -372,7 +390,9 @@ pelt_result pelt_vk_instance_set_weights(pelt_vk_scene *scene, pelt_vk_instance 
         instance->weight_mark = scene->weighted.count;
         scene->weighted.slots[scene->weighted.count++] = handle.index;
     }
-    set_reach(&scene->meshes[instance->mesh], o, pelti_vk_table_edit(&scene->instance_table, handle.index));
+    gpu_instance *record = pelti_vk_table_edit(&scene->instance_table, handle.index);
+    set_reach(&scene->meshes[instance->mesh], o, record);
+    choose_kind(scene, handle.index, record);
     pelti_vk_mark(scene, handle.index);
     return PELT_OK;
 }

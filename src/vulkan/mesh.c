@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+// Shaders count the words of positions in 32 bits.
+static const uint32_t most_vertices = UINT32_C(1) << 30;
+
 // Walks over the parts of a mesh twice: first with data NULL, for the size, then to write them.
 typedef struct writer {
     char *data;
@@ -31,6 +34,73 @@ static VkDeviceAddress put(writer *w, const void *source, uint64_t size)
         memcpy(w->data + offset, source, (size_t)size);
     }
     return w->base + offset;
+}
+
+// ---- vertices
+
+// All x of a block, then all y and all z: neighbouring threads then read neighbouring words.
+static VkDeviceAddress put_positions(writer *w, const pelt_cooked_primitive *p)
+{
+    uint64_t blocks = ((uint64_t)p->vertex_count + GPU_BLOCK - 1) / GPU_BLOCK;
+    if (blocks == 0) {
+        return 0;
+    }
+    uint64_t offset = place(w, blocks * GPU_BLOCK * 3 * sizeof(float));
+    float *out = w->data ? (float *)(void *)(w->data + offset) : NULL;
+    for (uint64_t first = 0; out && first < p->vertex_count; first += GPU_BLOCK) {
+        for (uint64_t c = 0; c < 3; c++) {
+            for (uint64_t i = 0; i < GPU_BLOCK; i++) {
+                uint64_t v = first + i < p->vertex_count ? first + i : p->vertex_count - UINT64_C(1);
+                *out++ = p->positions[3 * v + c];
+            }
+        }
+    }
+    return w->base + offset;
+}
+
+// The lowest code of a signed format stands for -1 like its neighbour, which is stored in its place.
+static uint32_t clean_normal(uint32_t code)
+{
+    code += (code & 0xFFFF) == 0x8000;
+    return code >> 16 == 0x8000 ? code + 0x10000 : code;
+}
+
+static uint32_t clean_tangent(uint32_t code)
+{
+    code += (code & 0xFFFF) == 0x8000;
+    return (code >> 16 & 0x7FFF) == 0x4000 ? code + 0x10000 : code;
+}
+
+// What a vertex is beside its position, in one piece, so that one load brings it all.
+static void put_interleaved(writer *w, const pelt_cooked_primitive *p, gpu_mesh *out)
+{
+    uint64_t offset = place(w, (uint64_t)p->vertex_count * 16);
+    uint32_t *to = w->data ? (uint32_t *)(void *)(w->data + offset) : NULL;
+    for (uint64_t v = 0; to && v < p->vertex_count; v++, to += 4) {
+        to[0] = p->normals ? clean_normal(p->normals[v]) : 0;
+        to[1] = p->tangents ? clean_tangent(p->tangents[v]) : 0;
+        to[2] = p->weights ? p->weights[v] : 0;
+        to[3] = 0;
+        if (p->joints) {
+            memcpy(&to[3], p->joints + 4 * v, 4);
+        }
+    }
+    out->vertices = w->base + offset;
+    out->normals = p->normals ? out->vertices : 0;
+    out->tangents = p->tangents ? out->vertices + 4 : 0;
+    out->weights = p->weights ? out->vertices + 8 : 0;
+    out->joints = p->joints ? out->vertices + 12 : 0;
+    out->stride = 4;
+}
+
+static void put_streams(writer *w, const pelt_cooked_primitive *p, gpu_mesh *out)
+{
+    uint64_t n = p->vertex_count;
+    out->normals = put(w, p->normals, n * 4);
+    out->tangents = put(w, p->tangents, n * 4);
+    out->weights = put(w, p->weights, n * 4);
+    out->joints = put(w, p->joints, p->joints_size);
+    out->stride = 1;
 }
 
 // ---- morph targets
@@ -161,22 +231,22 @@ static void put_mesh(writer *w, const source *s)
 {
     const pelt_cooked_primitive *p = s->p;
     pelti_vk_mesh *mesh = s->mesh;
-    uint64_t n = p->vertex_count;
-    uint64_t record = place(w, sizeof(gpu_mesh));
+    uint64_t items_size = mesh->item_count * sizeof(gpu_item);
+    uint64_t record = place(w, sizeof(gpu_mesh) + items_size);
     gpu_mesh out = {
-        .positions = put(w, p->positions, n * 12),
-        .normals = put(w, p->normals, n * 4),
-        .tangents = put(w, p->tangents, n * 4),
-        .weights = put(w, p->weights, n * 4),
-        .joints = put(w, p->joints, p->joints_size),
+        .positions = put_positions(w, p),
         .run_joints = put(w, p->run_joints, p->run_joint_count * sizeof(uint16_t)),
         .extra_offsets = p->wide_count ? put(w, p->extra_offsets, (p->wide_count + UINT64_C(1)) * 4) : 0,
         .extras = put(w, p->extras, p->extra_count * sizeof(pelt_extra_influence)),
-        .items = put(w, s->items, mesh->item_count * sizeof(gpu_item)),
         .targets = put_targets(w, p, s->items, mesh->item_count),
         .item_count = mesh->item_count,
         .encoding = p->encoding == PELT_WEIGHTS_PLAIN ? GPU_WEIGHTS_PLAIN : GPU_WEIGHTS_SORTED,
     };
+    if (mesh->runs) {
+        put_interleaved(w, p, &out);
+    } else {
+        put_streams(w, p, &out);
+    }
     if (mesh->index_size) {
         uint64_t size = (uint64_t)p->index_count * p->index_size;
         mesh->indices = place(w, size);
@@ -188,6 +258,7 @@ static void put_mesh(writer *w, const source *s)
     mesh->whole_box = put(w, &p->box, sizeof p->box);
     if (w->data) {
         memcpy(w->data + record, &out, sizeof out);
+        memcpy(w->data + record + sizeof out, s->items, (size_t)items_size);
     }
 }
 
@@ -199,6 +270,17 @@ static uint32_t most_influences(const pelt_cooked_primitive *p)
         most = count > most ? count : most;
     }
     return p->weights ? most : 1;
+}
+
+// Whether skin_runs.comp can do the mesh, morphs aside.
+static bool has_simple_runs(const pelt_cooked_primitive *p)
+{
+    bool simple = !p->weights || p->encoding == PELT_WEIGHTS_SORTED;
+    for (uint32_t i = 0; simple && p->weights && i < p->run_count; i++) {
+        simple = p->runs[i].layout == PELT_JOINTS_RUN && p->runs[i].influence_count <= 4 &&
+                 p->runs[i].joints_offset == 4 * (uint64_t)p->runs[i].first_vertex;
+    }
+    return simple;
 }
 
 static void release_lists(const pelt_vk_scene *scene, pelti_vk_mesh *mesh)
@@ -216,6 +298,7 @@ static bool describe(const pelt_vk_scene *scene, const source *s)
     pelti_vk_mesh *mesh = s->mesh;
     mesh->vertex_count = p->vertex_count;
     mesh->rigid = !p->weights;
+    mesh->runs = has_simple_runs(p);
     mesh->joint_bound = p->weights && p->joint_bound > 0 ? p->joint_bound : 1;
     mesh->influence_count = most_influences(p);
     mesh->target_count = p->target_count;
@@ -265,7 +348,9 @@ static pelt_result build(pelt_vk_scene *scene, const source *s, pelt_error *erro
     with_items.items = pelti_allocate(scene->allocator, item_count, sizeof *s->items);
     s->mesh->item_count = (uint32_t)item_count;
     pelt_result result = PELT_OK;
-    if (item_count > UINT32_MAX) {
+    if (s->p->vertex_count > most_vertices) {
+        result = pelti_fail(error, PELT_ERROR_LIMIT, "", "a mesh of more than 2^30 vertices");
+    } else if (item_count > UINT32_MAX) {
         result = pelti_fail(error, PELT_ERROR_LIMIT, "", "a mesh of more than 2^32 work items");
     } else if (!with_items.items || !describe(scene, s)) {
         result = pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for a mesh");

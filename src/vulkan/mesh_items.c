@@ -24,6 +24,14 @@ static uint32_t slice_influences(const pelt_cooked_primitive *p, const pelt_run 
     return run->influence_count;
 }
 
+// The run's first joint where its list, which rises, has no gap: the list need not be read then.
+static uint32_t joint_base(const pelt_cooked_primitive *p, const pelt_run *run)
+{
+    const uint16_t *list = p->run_joints + run->first_joint;
+    bool is_list = run->layout == PELT_JOINTS_RUN && run->joint_count > 0;
+    return is_list && list[run->joint_count - 1] - list[0] == run->joint_count - 1 ? list[0] : GPU_NO_BASE;
+}
+
 static gpu_item slice_of(const pelt_cooked_primitive *p, const pelt_run *run, uint32_t first, uint32_t count)
 {
     uint32_t words = run->layout == PELT_JOINTS_DIRECT16 ? 2 : 1;
@@ -38,6 +46,7 @@ static gpu_item slice_of(const pelt_cooked_primitive *p, const pelt_run *run, ui
         .first_joint_word = run->joints_offset / 4 + first * words,
         .wide_start = start > first ? start - first : 0,
         .first_wide = run->first_wide + (start > first ? 0 : first - start),
+        .joint_base = joint_base(p, run),
     };
 }
 
@@ -82,9 +91,6 @@ uint64_t pelti_vk_items_build(const pelt_cooked_primitive *p, uint32_t item_vert
             items[0] = (gpu_item){.joint_layout = GPU_JOINTS_NONE, .wide_start = UINT32_MAX};
         }
         return 1;
-    }
-    for (uint64_t i = 0; items && i < count; i++) {
-        items[i].index = (uint32_t)i;
     }
     return count;
 }

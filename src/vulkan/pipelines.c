@@ -11,6 +11,9 @@ static const uint32_t items_words[] =
 static const uint32_t skin_words[] =
 #include "skin.comp.inc"
     ;
+static const uint32_t skin_runs_words[] =
+#include "skin_runs.comp.inc"
+    ;
 static const uint32_t reduce_words[] =
 #include "bounds_reduce.comp.inc"
     ;
@@ -20,22 +23,32 @@ static const uint32_t joint_bounds_words[] =
 
 typedef struct shader {
     const uint32_t *words;
-    size_t size;      // bytes
-    uint32_t threads; // of a workgroup; specialisation constant 0
+    size_t size;              // bytes
+    uint32_t threads;         // of a workgroup; specialisation constant 0
+    VkBool32 with_directions; // of skin_runs.comp; specialisation constant 1
+    VkBool32 one_by_one;      // the same; specialisation constant 2 is its opposite
 } shader;
 
 static const shader shaders[PELTI_VK_PASS_COUNT] = {
-    [PELTI_VK_PALETTE] = {palette_words, sizeof palette_words, GPU_PALETTE_THREADS},
-    [PELTI_VK_ITEMS] = {items_words, sizeof items_words, GPU_ITEMS_THREADS},
-    [PELTI_VK_SKIN] = {skin_words, sizeof skin_words, GPU_SKIN_THREADS},
-    [PELTI_VK_REDUCE] = {reduce_words, sizeof reduce_words, GPU_REDUCE_THREADS},
-    [PELTI_VK_JOINT_BOUNDS] = {joint_bounds_words, sizeof joint_bounds_words, GPU_BOUNDS_THREADS},
+    [PELTI_VK_PALETTE] = {palette_words, sizeof palette_words, GPU_PALETTE_THREADS, false, false},
+    [PELTI_VK_ITEMS] = {items_words, sizeof items_words, GPU_ITEMS_THREADS, false, false},
+    [PELTI_VK_SKIN] = {skin_words, sizeof skin_words, GPU_SKIN_THREADS, false, false},
+    [PELTI_VK_SKIN_RUNS] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, false, false},
+    [PELTI_VK_SKIN_RUNS_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, false, false},
+    [PELTI_VK_SKIN_USUAL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, true, false},
+    [PELTI_VK_SKIN_USUAL_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, true, false},
+    [PELTI_VK_SKIN_USUAL_FEW] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_FEW_THREADS, true, true},
+    [PELTI_VK_REDUCE] = {reduce_words, sizeof reduce_words, GPU_REDUCE_THREADS, false, false},
+    [PELTI_VK_JOINT_BOUNDS] = {joint_bounds_words, sizeof joint_bounds_words, GPU_BOUNDS_THREADS, false, false},
 };
 
 // pelt_vk_requirements promises workgroups of 128 threads and 128 bytes of push constants.
 static_assert(GPU_PALETTE_THREADS >= 32 && GPU_PALETTE_THREADS <= 128, "palette threads");
 static_assert(GPU_ITEMS_THREADS >= 32 && GPU_ITEMS_THREADS <= 128, "items threads");
 static_assert(GPU_SKIN_THREADS >= 32 && GPU_SKIN_THREADS <= 128, "skin threads");
+static_assert(GPU_SKIN_RUNS_THREADS >= 32 && GPU_SKIN_RUNS_THREADS <= 128, "skin threads");
+static_assert(GPU_SKIN_SMALL_THREADS >= 32 && GPU_SKIN_SMALL_THREADS <= 128, "skin threads");
+static_assert(GPU_SKIN_FEW_THREADS >= 32 && GPU_SKIN_FEW_THREADS <= 128, "skin threads");
 static_assert(GPU_REDUCE_THREADS >= 32 && GPU_REDUCE_THREADS <= 128, "reduce threads");
 static_assert(GPU_BOUNDS_THREADS >= 32 && GPU_BOUNDS_THREADS <= 128, "bounds threads");
 
@@ -65,9 +78,18 @@ static pelt_result create_pipeline(pelt_vk_context *context, const shader *s, Vk
     if (result != VK_SUCCESS) {
         return pelti_vk_failure(error, "vkCreateShaderModule", result);
     }
-    VkSpecializationMapEntry entry = {.constantID = 0, .offset = 0, .size = sizeof s->threads};
+    // A workgroup smaller than a subgroup would leave threads idle. Subgroups have at most 128.
+    struct {
+        uint32_t threads;
+        VkBool32 with_directions;
+        VkBool32 in_pairs;
+    } values = {s->threads, s->with_directions, !s->one_by_one};
+    if (context->support.subgroup_size > values.threads) {
+        values.threads = context->support.subgroup_size;
+    }
+    const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
     VkSpecializationInfo constants = {
-        .mapEntryCount = 1, .pMapEntries = &entry, .dataSize = sizeof s->threads, .pData = &s->threads};
+        .mapEntryCount = 3, .pMapEntries = entries, .dataSize = sizeof values, .pData = &values};
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,

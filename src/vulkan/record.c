@@ -4,6 +4,26 @@
 //     acquire | copies | barrier | palette, items | barrier | skin, joint bounds | barrier | reduce | release
 #include "scene.h"
 
+// Instances whose items go to one pipeline stand together. One kind for each of these, and one for all that have not
+// PELTI_VK_RUNS.
+enum {
+    KIND_COUNT = 5,
+    FEW_ITEMS = 2048 // fewer leave a large device idle, so each gets more threads
+};
+
+static uint32_t kind_of(const pelti_vk_update *update)
+{
+    uint32_t kind = (update->flags & PELTI_VK_DIRECTIONS ? 0U : 2U) + (update->flags & PELTI_VK_SMALL ? 1U : 0U);
+    return update->flags & PELTI_VK_RUNS ? kind : 4;
+}
+
+static pelti_vk_pass pass_of(uint32_t kind, uint32_t item_count)
+{
+    static const pelti_vk_pass passes[KIND_COUNT] = {PELTI_VK_SKIN_USUAL, PELTI_VK_SKIN_USUAL_SMALL, PELTI_VK_SKIN_RUNS,
+                                                     PELTI_VK_SKIN_RUNS_SMALL, PELTI_VK_SKIN};
+    return kind == 0 && item_count < FEW_ITEMS ? PELTI_VK_SKIN_USUAL_FEW : passes[kind];
+}
+
 // What one record consists of. Spans are mapped memory of this frame.
 typedef struct batch {
     pelt_vk_scene *scene;
@@ -12,6 +32,8 @@ typedef struct batch {
     uint32_t palette_count;
     uint32_t update_count;
     uint32_t item_count;
+    uint32_t kind_updates[KIND_COUNT];
+    uint32_t kind_items[KIND_COUNT];
     uint32_t reduce_count;
     uint32_t conservative_count;
     pelti_vk_span palettes;     // gpu_palette_update
@@ -116,6 +138,11 @@ static pelt_result prepare(batch *b, pelt_error *error)
     b->palette_count = scene->written_count;
     b->update_count = scene->marked_count;
     b->item_count = (uint32_t)scene->marked_items;
+    for (uint32_t i = 0; i < b->update_count; i++) {
+        uint32_t kind = kind_of(&scene->marked[i]);
+        b->kind_updates[kind]++;
+        b->kind_items[kind] += scene->marked[i].item_count;
+    }
     b->reduce_count = scene->marked_reduced;
     b->conservative_count = scene->marked_conservative;
     if (!pelti_vk_grow(scene->allocator, &scene->frames, &scene->frame_capacity, scene->frame_count + 1,
@@ -140,24 +167,33 @@ static pelt_result prepare(batch *b, pelt_error *error)
 static void write_lists(const batch *b)
 {
     const pelt_vk_scene *scene = b->scene;
-    gpu_update *updates = b->updates.data;
     gpu_reduce *reduces = b->reduces.data;
     uint32_t *conservative = b->conservative.data;
-    uint32_t first = 0;
+    gpu_update *updates[KIND_COUNT]; // ends of what is written
+    uint32_t items[KIND_COUNT];
+    gpu_update *next = b->updates.data;
+    uint32_t next_item = 0;
+    for (uint32_t k = 0; k < KIND_COUNT; k++) {
+        updates[k] = next;
+        items[k] = next_item;
+        next = next ? next + b->kind_updates[k] : NULL;
+        next_item += b->kind_items[k];
+    }
     if (b->palette_count > 0) {
         memcpy(b->palettes.data, scene->written, b->palette_count * sizeof *scene->written);
     }
     for (uint32_t i = 0; i < b->update_count; i++) {
         const pelti_vk_update *update = &scene->marked[i];
         uint32_t slot = update->instance & ~GPU_PARITY;
-        updates[i] = (gpu_update){update->instance, first};
+        uint32_t kind = kind_of(update);
+        *updates[kind]++ = (gpu_update){update->instance, items[kind]};
         if ((update->flags & PELTI_VK_EXACT) && update->item_count > 1) {
-            *reduces++ = (gpu_reduce){slot, first, update->item_count};
+            *reduces++ = (gpu_reduce){slot, items[kind], update->item_count};
         }
         if (update->flags & PELTI_VK_CONSERVATIVE) {
             *conservative++ = slot;
         }
-        first += update->item_count;
+        items[kind] += update->item_count;
     }
 }
 
@@ -226,7 +262,12 @@ static void record_palettes_and_items(batch *b)
     }
     if (b->update_count > 0) {
         grid g = make_grid(b, (b->update_count - 1) / GPU_ITEMS_THREADS + 1);
-        gpu_items_push push = {b->updates.address, b->frame_items, b->update_count, b->item_count, g.columns, 0};
+        gpu_items_push push = {.updates = b->updates.address,
+                               .instances = b->scene->instance_table.range.address,
+                               .frame_items = b->frame_items,
+                               .update_count = b->update_count,
+                               .item_count = b->item_count,
+                               .group_columns = g.columns};
         dispatch(b, PELTI_VK_ITEMS, &push, sizeof push, g);
     }
 }
@@ -234,13 +275,24 @@ static void record_palettes_and_items(batch *b)
 static void record_skin(batch *b)
 {
     pelt_vk_scene *scene = b->scene;
-    grid g = make_grid(b, b->item_count);
-    gpu_skin_push push = {b->frame_items, scene->instance_table.range.address,
-                          b->partials,    scene->boxes.range.address,
-                          b->item_count,  g.columns};
-    dispatch(b, PELTI_VK_SKIN, &push, sizeof push, g);
+    uint32_t first = 0;
+    for (uint32_t k = 0; k < KIND_COUNT; k++) {
+        if (b->kind_items[k] > 0) {
+            grid g = make_grid(b, b->kind_items[k]);
+            gpu_skin_push push = {.frame_items = b->frame_items + first * sizeof(gpu_frame_item),
+                                  .instances = scene->instance_table.range.address,
+                                  .partials = b->partials + first * sizeof(pelt_box),
+                                  .boxes = scene->boxes.range.address,
+                                  .item_count = b->kind_items[k],
+                                  .group_columns = g.columns,
+                                  .zero = 0.0F,
+                                  .three = 3};
+            dispatch(b, pass_of(k, b->kind_items[k]), &push, sizeof push, g);
+            first += b->kind_items[k];
+        }
+    }
     if (b->conservative_count > 0) {
-        g = make_grid(b, b->conservative_count);
+        grid g = make_grid(b, b->conservative_count);
         gpu_bounds_push bounds = {b->conservative.address, scene->instance_table.range.address,
                                   scene->conservative_boxes.range.address, b->conservative_count, g.columns};
         dispatch(b, PELTI_VK_JOINT_BOUNDS, &bounds, sizeof bounds, g);

@@ -221,7 +221,7 @@ static void count_marked(pelt_vk_scene *scene, const pelti_vk_instance *instance
 // The state after one more update.
 static uint32_t next_flags(const pelti_vk_instance *instance)
 {
-    const uint32_t kept = PELTI_VK_EXACT | PELTI_VK_CONSERVATIVE | PELTI_VK_KEEPS_PREVIOUS;
+    const uint32_t kept = PELTI_VK_EXACT | PELTI_VK_CONSERVATIVE | PELTI_VK_KEEPS_PREVIOUS | PELTI_VK_KIND;
     uint32_t flags = instance->flags;
     uint32_t next = (flags & kept) | (~flags & PELTI_VK_ODD);
     next |= flags & PELTI_VK_PREVIOUS_VALID ? PELTI_VK_PREVIOUS_WAS_VALID : 0U;
@@ -242,7 +242,7 @@ void pelti_vk_mark(pelt_vk_scene *scene, uint32_t slot)
     instance->mark = scene->marked_count;
     scene->marked[scene->marked_count++] =
         (pelti_vk_update){.instance = slot | (instance->flags & PELTI_VK_ODD ? GPU_PARITY : 0),
-                          .flags = instance->flags & (PELTI_VK_EXACT | PELTI_VK_CONSERVATIVE),
+                          .flags = instance->flags & (PELTI_VK_EXACT | PELTI_VK_CONSERVATIVE | PELTI_VK_KIND),
                           .item_count = instance->item_count};
     count_marked(scene, instance, true);
 }
@@ -256,6 +256,16 @@ void pelti_vk_unmark(pelt_vk_scene *scene, uint32_t slot)
         scene->instances[last.instance & ~GPU_PARITY].mark = instance->mark;
         instance->marked_by = 0;
         count_marked(scene, instance, false);
+    }
+}
+
+void pelti_vk_set_kind(pelt_vk_scene *scene, uint32_t slot, uint32_t kind)
+{
+    pelti_vk_instance *instance = &scene->instances[slot];
+    instance->flags = (instance->flags & ~(uint32_t)PELTI_VK_KIND) | kind;
+    if (instance->marked_by == scene->sequence) {
+        pelti_vk_update *update = &scene->marked[instance->mark];
+        update->flags = (update->flags & ~(uint32_t)PELTI_VK_KIND) | kind;
     }
 }
 

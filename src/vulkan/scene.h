@@ -42,7 +42,7 @@ void pelti_vk_slots_destroy(pelti_vk_slots *s);
 // An instance to update, with all that recording needs: reading the instances once more would cost a cache miss each.
 typedef struct pelti_vk_update {
     uint32_t instance; // slot, with GPU_PARITY
-    uint32_t flags;    // PELTI_VK_EXACT and PELTI_VK_CONSERVATIVE
+    uint32_t flags;    // PELTI_VK_EXACT, PELTI_VK_CONSERVATIVE, and which pipeline
     uint32_t item_count;
 } pelti_vk_update;
 
@@ -69,6 +69,7 @@ typedef struct pelti_vk_mesh {
     uint32_t influence_count; // the most of one vertex
     uint32_t target_count;
     bool rigid; // no weights
+    bool runs;  // items are what skin_runs.comp can do
     bool has_normals;
     bool has_tangents;
     VkDeviceSize indices; // offset in range
@@ -105,7 +106,11 @@ enum { // pelti_vk_instance.flags; those of an update count from the moment it i
     PELTI_VK_ODD = 4,                // positions[1] are written
     PELTI_VK_EXACT = 8,
     PELTI_VK_CONSERVATIVE = 16,
-    PELTI_VK_KEEPS_PREVIOUS = 32
+    PELTI_VK_KEEPS_PREVIOUS = 32,
+    PELTI_VK_RUNS = 64,        // which pipeline: items are what skin_runs.comp can do
+    PELTI_VK_DIRECTIONS = 128, // with normals and tangents
+    PELTI_VK_SMALL = 256,      // of few vertices
+    PELTI_VK_KIND = PELTI_VK_RUNS | PELTI_VK_DIRECTIONS | PELTI_VK_SMALL
 };
 
 // 64 bytes: what marking and recording touch.
@@ -210,6 +215,8 @@ pelt_result pelti_vk_upload(pelt_vk_scene *scene, const pelti_vk_range *range, V
 // Marks an instance for an update: positions and previous positions change places. No effect where it is marked.
 void pelti_vk_mark(pelt_vk_scene *scene, uint32_t instance);
 void pelti_vk_unmark(pelt_vk_scene *scene, uint32_t instance);
+// Changes the flags in PELTI_VK_KIND, also where the instance is marked.
+void pelti_vk_set_kind(pelt_vk_scene *scene, uint32_t instance, uint32_t kind);
 // Takes the entry at mark out of the list; the last one moves to its place: *moved is that slot.
 void pelti_vk_marks_remove(pelti_vk_marks *m, uint32_t mark, uint32_t *moved);
 

@@ -27,8 +27,8 @@ typedef struct peltt_vk_fake {
     uint32_t live_count;                    // created and not yet destroyed
     const VkAllocationCallbacks *allocator; // that every creation and destruction must come with
     uint32_t pipeline_count;
-    uint32_t threads[8]; // of each pipeline, from specialisation constant 0
-    uint32_t push_bytes; // of the pipeline layout
+    uint32_t threads[16]; // of each pipeline, from specialisation constant 0
+    uint32_t push_bytes;  // of the pipeline layout
     VkPipelineCache cache;
 } peltt_vk_fake;
 

@@ -22,17 +22,20 @@ const uint32_t peltt_vk_passes_sizes[PELTT_VK_PASSES_SIZES] = {32, 64, 128, 256}
 static const peltt_vk *wrapped_device;
 static uint32_t wrapped_threads;
 
-// Replaces specialisation constant 0, of which the library has one value for each pass.
+// Replaces specialisation constant 0, of which the library has one value for each pass, and leaves the others.
 static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
                                                        const VkComputePipelineCreateInfo *infos,
                                                        const VkAllocationCallbacks *allocator, VkPipeline *pipelines)
 {
     assert_int_equal(count, 1);
     VkComputePipelineCreateInfo info = infos[0];
-    assert_int_equal(info.stage.pSpecializationInfo->mapEntryCount, 1);
-    VkSpecializationMapEntry entry = {.constantID = 0, .offset = 0, .size = sizeof wrapped_threads};
-    VkSpecializationInfo constants = {
-        .mapEntryCount = 1, .pMapEntries = &entry, .dataSize = sizeof wrapped_threads, .pData = &wrapped_threads};
+    VkSpecializationInfo constants = *info.stage.pSpecializationInfo;
+    char data[64];
+    assert_true(constants.dataSize <= sizeof data);
+    memcpy(data, constants.pData, constants.dataSize);
+    assert_int_equal(constants.pMapEntries[0].constantID, 0);
+    memcpy(data + constants.pMapEntries[0].offset, &wrapped_threads, sizeof wrapped_threads);
+    constants.pData = data;
     info.stage.pSpecializationInfo = &constants;
     return PELTT_VK(wrapped_device, vkCreateComputePipelines)(device, cache, 1, &info, allocator, pipelines);
 }

@@ -108,7 +108,7 @@ static void make_palette(const maker *m)
     for (uint32_t j = 0; j < s->shape.joint_count; j++) {
         s->palette[j] = random_matrix(m->random, s->shape.harsh);
     }
-    if (s->shape.joint_count > 1) {
+    if (s->shape.joint_count > 1 && !s->shape.calm) {
         for (int i = 0; i < 12; i++) {
             s->palette[s->shape.joint_count - 1].m[i / 4][i % 4] = NAN;
         }
@@ -122,7 +122,9 @@ static void make_vertices(const maker *m)
     uint32_t count = s->shape.vertex_count;
     uint64_t normals = 0;
     uint64_t tangents = 0;
-    s->positions = peltt_vk_passes_take(m->passes, count * sizeof(float) * 3, &s->mesh.positions);
+    uint32_t blocks = (count + GPU_BLOCK - 1) / GPU_BLOCK;
+    s->positions = allocate(count, sizeof(float) * 3);
+    s->blocks = peltt_vk_passes_take(m->passes, blocks * GPU_BLOCK * sizeof(float) * 3, &s->mesh.positions);
     s->normals = peltt_vk_passes_take(m->passes, count * sizeof(uint32_t), &normals);
     s->tangents = peltt_vk_passes_take(m->passes, count * sizeof(uint32_t), &tangents);
     s->mesh.normals = s->shape.no_normals ? 0 : normals;
@@ -220,7 +222,11 @@ static uint32_t make_list(const maker *m, uint16_t list[LIST_MOST])
     uint32_t most = joint_count < LIST_MOST ? joint_count : LIST_MOST;
     uint32_t want = 1 + peltt_random_below(m->random, most);
     uint32_t count = 0;
-    for (uint32_t j = 0; j + 1 < joint_count && count + 1 < want; j++) {
+    bool without_gaps = peltt_random_chance(m->random, 0.4);
+    for (uint32_t j = joint_count - want; without_gaps && j + 1 < joint_count; j++) {
+        list[count++] = (uint16_t)j;
+    }
+    for (uint32_t j = 0; !without_gaps && j + 1 < joint_count && count + 1 < want; j++) {
         if (peltt_random_below(m->random, joint_count) < want) {
             list[count++] = (uint16_t)j;
         }
@@ -254,6 +260,10 @@ static void make_item(maker *m, gpu_item *item, uint16_t *run_joints, uint32_t *
     item->first_joint = *run_joint_count;
     item->joint_count = listed ? make_list(m, list) : 0;
     *run_joint_count += item->joint_count;
+    item->joint_base = GPU_NO_BASE;
+    if (listed && list[item->joint_count - 1] - list[0] == (int)item->joint_count - 1) {
+        item->joint_base = list[0];
+    }
     item->wide_start = wide ? peltt_random_below(m->random, item->vertex_count + 1) : item->vertex_count;
     item->first_wide = *wide_count;
     for (uint32_t i = 0; i < item->vertex_count; i++) {
@@ -282,12 +292,14 @@ static void make_items(maker *m)
     uint32_t vertices = s->shape.vertex_count;
     bool rigid = s->shape.joint_layout == GPU_JOINTS_NONE;
     s->item_count = vertices == 0 ? 1 : (vertices + s->shape.item_vertices - 1) / s->shape.item_vertices;
-    s->items = peltt_vk_passes_take(m->passes, s->item_count * sizeof *s->items, &s->mesh.items);
+    char *record =
+        peltt_vk_passes_take(m->passes, sizeof s->mesh + s->item_count * sizeof *s->items, &s->instance.mesh);
+    s->items = (gpu_item *)(void *)(record + sizeof s->mesh); // the mesh's own record is written last
     s->joints = allocate(vertices * 4, sizeof *s->joints);
     s->first_extras = allocate(vertices + 1, sizeof *s->first_extras);
     uint64_t words = s->shape.joint_layout == GPU_JOINTS_DIRECT16 ? 2 : 1;
     uint64_t list_size = (s->item_count * LIST_MOST + 1) / 2 * 4;
-    char *joints = peltt_vk_passes_take(m->passes, rigid ? 0 : vertices * words * 4, &s->mesh.joints);
+    s->device_joints = peltt_vk_passes_take(m->passes, rigid ? 0 : vertices * words * 4, &s->mesh.joints);
     s->weights = peltt_vk_passes_take(m->passes, rigid ? 0 : vertices * 4, &s->mesh.weights);
     uint16_t *run_joints = peltt_vk_passes_take(m->passes, rigid ? 0 : list_size, &s->mesh.run_joints);
     uint32_t *offsets = peltt_vk_passes_take(m->passes, rigid ? 0 : (vertices + 1) * 4, &s->mesh.extra_offsets);
@@ -301,10 +313,9 @@ static void make_items(maker *m)
                                  .vertex_count = left < s->shape.item_vertices ? left : s->shape.item_vertices,
                                  .joint_layout = s->shape.joint_layout,
                                  .influence_count = s->shape.influence_count,
-                                 .first_joint_word = first * (uint32_t)words,
-                                 .index = i};
+                                 .first_joint_word = first * (uint32_t)words};
         if (!rigid) {
-            make_item(m, &s->items[i], run_joints, &run_joint_count, joints, &wide_count, offsets);
+            make_item(m, &s->items[i], run_joints, &run_joint_count, (char *)s->device_joints, &wide_count, offsets);
         }
     }
 }
@@ -396,10 +407,42 @@ void peltt_vk_skinned_make(peltt_vk_skinned *skinned, const peltt_vk_skinned_sha
     make_vertices(&m);
     make_items(&m);
     make_targets(&m);
-    skinned->mesh.item_count = skinned->item_count;
-    skinned->mesh.encoding = shape->encoding;
+    gpu_mesh *mesh = &skinned->mesh;
+    mesh->item_count = skinned->item_count;
+    mesh->encoding = shape->encoding;
+    mesh->stride = 1;
     skinned->instance.flags = shape->flags;
-    skinned->instance.mesh = peltt_vk_passes_put(passes, &skinned->mesh, sizeof skinned->mesh);
+    bool rigid = shape->joint_layout == GPU_JOINTS_NONE;
+    skinned->runs = rigid || (shape->joint_layout == GPU_JOINTS_RUN && shape->influence_count <= 4 &&
+                              shape->encoding == GPU_WEIGHTS_SORTED);
+    if (skinned->runs) {
+        skinned->vertices = peltt_vk_passes_take(passes, shape->vertex_count * 16, &mesh->vertices);
+        mesh->normals = shape->no_normals ? 0 : mesh->vertices;
+        mesh->tangents = shape->no_tangents ? 0 : mesh->vertices + 4;
+        mesh->weights = rigid ? 0 : mesh->vertices + 8;
+        mesh->joints = rigid ? 0 : mesh->vertices + 12;
+        mesh->stride = 4;
+    }
+    gpu_mesh *record = (gpu_mesh *)(void *)((char *)skinned->items - sizeof *mesh);
+    *record = *mesh;
+}
+
+void peltt_vk_skinned_upload(peltt_vk_skinned *skinned)
+{
+    for (uint32_t v = 0; v < skinned->shape.vertex_count; v++) {
+        float *block = skinned->blocks + (size_t)(v / GPU_BLOCK) * GPU_BLOCK * 3;
+        for (uint32_t k = 0; k < 3; k++) {
+            block[k * GPU_BLOCK + v % GPU_BLOCK] = skinned->positions[v * 3 + k];
+        }
+        if (skinned->runs) {
+            bool rigid = skinned->shape.joint_layout == GPU_JOINTS_NONE;
+            uint32_t *to = skinned->vertices + (size_t)v * 4;
+            to[0] = skinned->normals[v];
+            to[1] = skinned->tangents[v];
+            to[2] = rigid ? 0 : skinned->weights[v];
+            to[3] = rigid ? 0 : skinned->device_joints[v];
+        }
+    }
 }
 
 void peltt_vk_skinned_free(peltt_vk_skinned *skinned)
@@ -409,6 +452,7 @@ void peltt_vk_skinned_free(peltt_vk_skinned *skinned)
     }
     free(skinned->joints);
     free(skinned->first_extras);
+    free(skinned->positions);
 }
 
 // --- reference

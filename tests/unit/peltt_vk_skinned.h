@@ -19,14 +19,16 @@ typedef struct peltt_vk_skinned_shape {
     uint32_t joint_layout;    // GPU_JOINTS_*
     uint32_t influence_count; // 1 to 4; 5 = up to 9 of one vertex
     uint32_t encoding;        // GPU_WEIGHTS_*
-    uint32_t joint_count;     // of the palette; its last matrix is not a number, and followed with weight zero alone
-    uint32_t target_mask;     // bit set of targets with a weight
-    uint32_t flags;           // GPU_INSTANCE_RIGID, GPU_INSTANCE_EXACT
+    uint32_t
+        joint_count; // of the palette; its last matrix is not a number unless calm, and followed with weight zero alone
+    uint32_t target_mask; // bit set of targets with a weight
+    uint32_t flags;       // GPU_INSTANCE_RIGID, GPU_INSTANCE_EXACT
     bool parity;
     bool no_normals; // of the mesh
     bool no_tangents;
     bool omit_normals; // of the instance
     bool omit_tangents;
+    bool calm;  // the palette's last matrix is a number
     bool harsh; // matrices that are singular, mirrored, or of extreme scale
 } peltt_vk_skinned_shape;
 
@@ -46,13 +48,17 @@ typedef struct peltt_vk_skinned {
     uint32_t item_count;
     gpu_item *items;
     pelt_mat34 *palette;
-    float *positions;
+    bool runs;        // skin_runs.comp can do it
+    float *positions; // these four as they were packed: peltt_vk_skinned_upload brings them to the device
     uint32_t *normals;
     uint32_t *tangents;
     uint32_t *weights;
-    uint16_t *joints;       // palette indices, four a vertex, by slot
-    uint32_t *first_extras; // vertex_count + 1
-    uint32_t *extras;       // as packed
+    uint32_t *device_joints; // words, as the items say
+    float *blocks;           // of positions
+    uint32_t *vertices;      // four words each, where runs
+    uint16_t *joints;        // palette indices, four a vertex, by slot
+    uint32_t *first_extras;  // vertex_count + 1
+    uint32_t *extras;        // as packed
     peltt_vk_skinned_target targets[PELTT_VK_SKINNED_TARGETS];
     float *out_positions[2];
     uint32_t *out_normals;
@@ -62,6 +68,9 @@ typedef struct peltt_vk_skinned {
 // Puts a mesh and an instance of it into the passes' memory.
 void peltt_vk_skinned_make(peltt_vk_skinned *skinned, const peltt_vk_skinned_shape *shape, peltt_vk_passes *passes,
                            peltt_random *random);
+// Brings positions, normals, tangents, weights and device_joints to where the shaders read them. To be called after the
+// last change.
+void peltt_vk_skinned_upload(peltt_vk_skinned *skinned);
 void peltt_vk_skinned_free(peltt_vk_skinned *skinned);
 
 // Where a vertex must be, and how well that is determined.

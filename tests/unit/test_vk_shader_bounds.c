@@ -212,12 +212,14 @@ static void run_skin(uint64_t instances)
 {
     gpu_frame_item items[MODEL_COUNT];
     for (uint32_t i = 0; i < MODEL_COUNT; i++) {
-        items[i] = (gpu_frame_item){i, 0};
+        peltt_vk_skinned_upload(&models[i].s);
+        items[i] = (gpu_frame_item){models[i].s.instance.mesh, i, 0};
     }
     gpu_skin_push push = {.frame_items = peltt_vk_passes_put(&passes, items, sizeof items),
                           .instances = instances,
                           .item_count = MODEL_COUNT,
-                          .group_columns = 7};
+                          .group_columns = 7,
+                          .three = 3};
     peltt_vk_passes_run(&passes, PELTI_VK_SKIN, &push, sizeof push, MODEL_COUNT, 7);
 }
 

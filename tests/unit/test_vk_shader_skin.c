@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The skin pass alone, against a reference in double: every layout, number of influences and kind of target in one
-// dispatch, and what is hard about directions, boxes and special values.
+// The skin pass alone, in all its pipelines, against a reference in double: every layout, number of influences and kind
+// of target, and what is hard about directions, boxes and special values.
 #include "peltt_vk_skinned.h"
 
 #include <pelt/cook.h>
@@ -40,31 +40,70 @@ static int teardown(void **state)
 }
 
 typedef struct boxes {
-    pelt_box *partials; // by workgroup
-    pelt_box *boxes;    // by instance
+    pelt_box *partials;         // by workgroup
+    pelt_box *boxes;            // by instance
+    uint32_t groups[MESH_MOST]; // first workgroup of each instance
     uint32_t group_count;
 } boxes;
+
+enum {
+    PIPELINES = 6
+};
+
+// Those that can do the mesh take turns.
+static pelti_vk_pass choose_pass(const peltt_vk_skinned *s, uint32_t turn)
+{
+    static const pelti_vk_pass passes_in_turn[PIPELINES] = {PELTI_VK_SKIN,
+                                                            PELTI_VK_SKIN_RUNS,
+                                                            PELTI_VK_SKIN_USUAL,
+                                                            PELTI_VK_SKIN_RUNS_SMALL,
+                                                            PELTI_VK_SKIN_USUAL_SMALL,
+                                                            PELTI_VK_SKIN_USUAL_FEW};
+    pelti_vk_pass pass = passes_in_turn[turn % PIPELINES];
+    const peltt_vk_skinned_shape *shape = &s->shape;
+    bool directions = !shape->no_normals && !shape->no_tangents && !shape->omit_normals && !shape->omit_tangents;
+    if (!s->runs || s->instance.morph_count > 0) {
+        return PELTI_VK_SKIN;
+    }
+    return pass == PELTI_VK_SKIN || directions ? pass : PELTI_VK_SKIN_RUNS;
+}
 
 // Skins the first count entries of skinned, as instances 0, 1, ...
 static boxes run_skin(uint32_t count, uint32_t columns)
 {
+    static uint32_t turn;
     boxes out = {0};
     for (uint32_t i = 0; i < count; i++) {
+        peltt_vk_skinned_upload(&skinned[i]);
         out.group_count += skinned[i].item_count;
     }
-    gpu_skin_push push = {.item_count = out.group_count, .group_columns = columns};
+    gpu_skin_push push = {.group_columns = columns, .three = 3};
     gpu_frame_item *items = peltt_vk_passes_take(&passes, out.group_count * sizeof *items, &push.frame_items);
     gpu_instance *instances = peltt_vk_passes_take(&passes, count * sizeof *instances, &push.instances);
     out.partials = peltt_vk_passes_take(&passes, out.group_count * sizeof(pelt_box), &push.partials);
     out.boxes = peltt_vk_passes_take(&passes, count * sizeof(pelt_box), &push.boxes);
+    turn++;
     uint32_t at = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        instances[i] = skinned[i].instance;
-        for (uint32_t k = 0; k < skinned[i].item_count; k++) {
-            items[at++] = (gpu_frame_item){i | (skinned[i].shape.parity ? GPU_PARITY : 0), k};
+    for (uint32_t pass = 0; pass < PELTI_VK_PASS_COUNT; pass++) {
+        gpu_skin_push own = push;
+        own.frame_items += at * sizeof *items;
+        own.partials += at * sizeof(pelt_box);
+        for (uint32_t i = 0; i < count; i++) {
+            if ((uint32_t)choose_pass(&skinned[i], turn + i) != pass) {
+                continue;
+            }
+            instances[i] = skinned[i].instance;
+            out.groups[i] = at;
+            for (uint32_t k = 0; k < skinned[i].item_count; k++) {
+                uint32_t instance = i | (skinned[i].shape.parity ? GPU_PARITY : 0);
+                items[at++] = (gpu_frame_item){skinned[i].instance.mesh, instance, k};
+                own.item_count++;
+            }
+        }
+        if (own.item_count > 0) {
+            peltt_vk_passes_run(&passes, (pelti_vk_pass)pass, &own, sizeof own, own.item_count, columns);
         }
     }
-    peltt_vk_passes_run(&passes, PELTI_VK_SKIN, &push, sizeof push, out.group_count, columns);
     return out;
 }
 
@@ -86,9 +125,9 @@ static pelt_box box_of(const float *positions, uint32_t first, uint32_t count)
 
 static void check_boxes(const boxes *b, uint32_t count)
 {
-    uint32_t group = 0;
     for (uint32_t i = 0; i < count; i++) {
         const peltt_vk_skinned *s = &skinned[i];
+        uint32_t group = b->groups[i];
         bool exact = s->shape.flags & GPU_INSTANCE_EXACT;
         bool whole = s->item_count == 1;
         if (!exact || !whole) {
@@ -234,6 +273,7 @@ static uint32_t make_all(peltt_random *random)
                     .no_tangents = peltt_random_chance(random, 0.2),
                     .omit_normals = peltt_random_chance(random, 0.1),
                     .omit_tangents = peltt_random_chance(random, 0.2),
+                    .calm = peltt_random_chance(random, 0.5),
                 };
                 assert_true(count < MESH_MOST);
                 peltt_vk_skinned_make(&skinned[count++], &shape, &passes, random);
@@ -243,7 +283,7 @@ static uint32_t make_all(peltt_random *random)
     return count;
 }
 
-static void every_kind_of_mesh_in_one_dispatch(void **state)
+static void every_kind_of_mesh_among_all_others(void **state)
 {
     (void)state;
     for (int i = 0; i < PELTT_VK_PASSES_SIZES; i++) {
@@ -264,7 +304,7 @@ static void harsh_matrices_keep_directions(void **state)
     (void)state;
     assert_true(peltt_vk_passes_set_threads(&passes, GPU_SKIN_THREADS));
     peltt_random random = {7};
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 12; round++) {
         peltt_vk_passes_reset(&passes);
         for (uint32_t i = 0; i < 8; i++) {
             peltt_vk_skinned_shape shape = {.vertex_count = 1000,
@@ -273,6 +313,7 @@ static void harsh_matrices_keep_directions(void **state)
                                             .influence_count = i < 6 ? 1 : 3,
                                             .joint_count = 200,
                                             .flags = GPU_INSTANCE_EXACT,
+                                            .calm = peltt_random_chance(&random, 0.5),
                                             .harsh = true};
             peltt_vk_skinned_make(&skinned[i], &shape, &passes, &random);
         }
@@ -311,9 +352,9 @@ static void lost_directions_take_the_input_or_the_axis(void **state)
             lost[4].m[i][k] = i == k ? (i == 2 ? -INFINITY : 1.0F) : 0.0F;
         }
     }
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 5 * (PIPELINES + 1); i++) {
         peltt_vk_passes_reset(&passes);
-        bool spoilt = i >= 5;
+        bool spoilt = i >= 5 * PIPELINES; // morphs are for one pipeline alone
         peltt_vk_skinned *s = make_rigid(200, &lost[i % 5], spoilt ? 1 : 0);
         for (uint32_t k = 0; spoilt && k < 200 * 3; k++) {
             ((float *)(uintptr_t)s->targets[0].streams[1])[k] = k % 2 ? NAN : INFINITY;
@@ -412,13 +453,14 @@ static void morphs_match_the_cpu_to_the_bit(void **state)
 }
 
 // Matrices that move three slots' joints along one axis each show three weights at a time.
-static void show_weights(uint32_t encoding, uint32_t hidden_slot, uint32_t vertex_count, uint32_t influence_count)
+static void show_weights(uint32_t layout, uint32_t encoding, uint32_t hidden_slot, uint32_t influence_count)
 {
+    const uint32_t vertex_count = 20000;
     peltt_random random = {hidden_slot + encoding * 4};
     peltt_vk_passes_reset(&passes);
     peltt_vk_skinned_shape shape = {.vertex_count = vertex_count,
                                     .item_vertices = 1024,
-                                    .joint_layout = GPU_JOINTS_DIRECT8,
+                                    .joint_layout = layout,
                                     .influence_count = influence_count,
                                     .encoding = encoding,
                                     .joint_count = 6};
@@ -435,9 +477,18 @@ static void show_weights(uint32_t encoding, uint32_t hidden_slot, uint32_t verte
             shown[axis++] = slot;
         }
     }
-    uint32_t *joints = (uint32_t *)(void *)((char *)passes.memory.data + (s->mesh.joints - passes.memory.address));
+    uint64_t lists = layout == GPU_JOINTS_RUN ? s->mesh.run_joints - passes.memory.address : 0;
+    uint16_t *list = (uint16_t *)(void *)((char *)passes.memory.data + lists);
+    for (uint32_t i = 0; i < s->item_count && layout == GPU_JOINTS_RUN; i++) {
+        s->items[i].first_joint = 0;
+        s->items[i].joint_count = 6;
+        s->items[i].joint_base = 0;
+    }
+    for (uint16_t j = 0; j < 6 && layout == GPU_JOINTS_RUN; j++) {
+        list[j] = j;
+    }
     for (uint32_t v = 0; v < vertex_count; v++) {
-        joints[v] = 0x03020100;
+        s->device_joints[v] = 0x03020100;
         s->positions[v * 3] = s->positions[v * 3 + 1] = s->positions[v * 3 + 2] = 0.0F;
         for (uint32_t i = s->first_extras[v]; i < s->first_extras[v + 1]; i++) {
             s->extras[i] = (s->extras[i] & 0xFFFF0000U) | 4; // moves nothing
@@ -468,10 +519,13 @@ static void weights_are_decoded_to_the_bit(void **state)
     (void)state;
     assert_true(peltt_vk_passes_set_threads(&passes, GPU_SKIN_THREADS));
     for (uint32_t hidden = 0; hidden < 4; hidden++) {
-        show_weights(GPU_WEIGHTS_SORTED, hidden, 20000, 4);
-        show_weights(GPU_WEIGHTS_PLAIN, hidden, 20000, 4);
-        show_weights(GPU_WEIGHTS_SORTED, hidden, 20000, 5);
-        show_weights(GPU_WEIGHTS_PLAIN, hidden, 20000, 5);
+        for (int turn = 0; turn < PIPELINES; turn++) {
+            show_weights(GPU_JOINTS_RUN, GPU_WEIGHTS_SORTED, hidden, 4);
+        }
+        show_weights(GPU_JOINTS_DIRECT8, GPU_WEIGHTS_SORTED, hidden, 4);
+        show_weights(GPU_JOINTS_DIRECT8, GPU_WEIGHTS_PLAIN, hidden, 4);
+        show_weights(GPU_JOINTS_DIRECT8, GPU_WEIGHTS_SORTED, hidden, 5);
+        show_weights(GPU_JOINTS_DIRECT8, GPU_WEIGHTS_PLAIN, hidden, 5);
     }
 }
 
@@ -480,11 +534,15 @@ static void joints_are_clamped_to_the_palette(void **state)
 {
     (void)state;
     assert_true(peltt_vk_passes_set_threads(&passes, GPU_SKIN_THREADS));
-    for (uint32_t layout = 0; layout < GPU_JOINTS_NONE; layout++) {
+    for (uint32_t turn = 0; turn < 3 * (PIPELINES + 1); turn++) {
         peltt_vk_passes_reset(&passes);
-        peltt_random random = {layout};
-        peltt_vk_skinned_shape shape = {
-            .vertex_count = 500, .item_vertices = 500, .joint_layout = layout, .influence_count = 5, .joint_count = 40};
+        uint32_t layout = turn < 3 * PIPELINES ? GPU_JOINTS_RUN : turn % 3;
+        peltt_random random = {turn};
+        peltt_vk_skinned_shape shape = {.vertex_count = 500,
+                                        .item_vertices = 500,
+                                        .joint_layout = layout,
+                                        .influence_count = turn < 3 * PIPELINES ? 4 : 5,
+                                        .joint_count = 40};
         peltt_vk_skinned *s = &skinned[0];
         peltt_vk_skinned_make(s, &shape, &passes, &random);
         s->instance.palette_count = 7;
@@ -507,7 +565,7 @@ static void joints_are_clamped_to_the_palette(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_kind_of_mesh_in_one_dispatch, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_kind_of_mesh_among_all_others, setup, teardown),
         cmocka_unit_test_setup_teardown(harsh_matrices_keep_directions, setup, teardown),
         cmocka_unit_test_setup_teardown(lost_directions_take_the_input_or_the_axis, setup, teardown),
         cmocka_unit_test_setup_teardown(special_positions_and_boxes, setup, teardown),

@@ -235,13 +235,19 @@ static void check_items(const uint32_t *counts, uint32_t update_count, uint32_t 
         updates[u] = (gpu_update){.instance = (u * 7 + 5) | parity, .first_item = push.item_count};
         push.item_count += counts[u];
     }
+    gpu_instance *instances =
+        peltt_vk_passes_take(&passes, (update_count * 7 + 5) * sizeof *instances, &push.instances);
+    for (uint32_t i = 0; i < update_count * 7 + 5; i++) {
+        instances[i].mesh = (uint64_t)i << 34 | i;
+    }
     gpu_frame_item *out = peltt_vk_passes_take(&passes, push.item_count * sizeof *out, &push.frame_items);
     uint32_t groups = (update_count + passes.threads - 1) / passes.threads;
     peltt_vk_passes_run(&passes, PELTI_VK_ITEMS, &push, sizeof push, groups, columns);
     uint32_t at = 0;
     for (uint32_t u = 0; u < update_count; u++) {
         for (uint32_t k = 0; k < counts[u]; k++, at++) {
-            if (out[at].instance != updates[u].instance || out[at].item != k) {
+            uint64_t slot = updates[u].instance & ~GPU_PARITY;
+            if (out[at].instance != updates[u].instance || out[at].item != k || out[at].mesh != (slot << 34 | slot)) {
                 fail_msg("item %u is %u of instance %u, not %u of %u", at, out[at].item, out[at].instance, k,
                          updates[u].instance);
             }

@@ -35,9 +35,18 @@ void main()
     }
     gpu_reduce reduce = reduces(push.reduces).at[group];
     keyed_box box = box_empty();
-    for (uint i = gl_LocalInvocationIndex; i < reduce.item_count; i += gl_WorkGroupSize.x) {
-        partial_box part = partials(push.partials).at[reduce.first_item + i];
-        box_add_box(box, part.low, part.high);
+    // Four at a time, so that their loads wait for memory together; the last one may be taken more than once.
+    uint last = reduce.first_item + reduce.item_count - 1u;
+    for (uint i = gl_LocalInvocationIndex; i < reduce.item_count; i += gl_WorkGroupSize.x * 4u) {
+        uint at = reduce.first_item + i;
+        partial_box a = partials(push.partials).at[at];
+        partial_box b = partials(push.partials).at[min(at + gl_WorkGroupSize.x, last)];
+        partial_box c = partials(push.partials).at[min(at + gl_WorkGroupSize.x * 2u, last)];
+        partial_box d = partials(push.partials).at[min(at + gl_WorkGroupSize.x * 3u, last)];
+        box_add_box(box, a.low, a.high);
+        box_add_box(box, b.low, b.high);
+        box_add_box(box, c.low, c.high);
+        box_add_box(box, d.low, d.high);
     }
     box_store(box, push.boxes, reduce.instance);
 }

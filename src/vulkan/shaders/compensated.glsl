@@ -41,37 +41,72 @@ void two_product(vec4 a, vec4 b, out vec4 product, out vec4 error)
     error = e;
 }
 
-// a * b - c * d as high + low, within 2^-47 of the larger product.
-void difference_of_products(vec4 a, vec4 b, vec4 c, vec4 d, out vec4 high, out vec4 low)
+// The same of single floats.
+void two_sum(float a, float b, out float sum, out float error)
 {
-    vec4 plus;
-    vec4 plus_error;
-    vec4 minus;
-    vec4 minus_error;
+    precise float s = a + b;
+    precise float b_part = s - a;
+    precise float a_part = s - b_part;
+    precise float e = (a - a_part) + (b - b_part);
+    sum = s;
+    error = e;
+}
+
+void split(float a, out float high, out float low)
+{
+    precise float c = a * 4097.0;
+    precise float h = c - (c - a);
+    precise float l = a - h;
+    high = h;
+    low = l;
+}
+
+void two_product(float a, float b, out float product, out float error)
+{
+    float a_high;
+    float a_low;
+    float b_high;
+    float b_low;
+    split(a, a_high, a_low);
+    split(b, b_high, b_low);
+    precise float p = a * b;
+    precise float e = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low);
+    product = p;
+    error = e;
+}
+
+// a * b - c * d as high + low, within 2^-47 of the larger product.
+void difference_of_products(float a, float b, float c, float d, out float high, out float low)
+{
+    float plus;
+    float plus_error;
+    float minus;
+    float minus_error;
     two_product(a, b, plus, plus_error);
     two_product(c, d, minus, minus_error);
-    vec4 difference;
-    vec4 error;
+    float difference;
+    float error;
     two_sum(plus, -minus, difference, error);
-    precise vec4 rest = error + (plus_error - minus_error);
+    precise float rest = error + (plus_error - minus_error);
     two_sum(difference, rest, high, low);
 }
 
-// (high + low) . b, as one float: within a rounding of it and 2^-45 of its terms.
-float dot_compensated(vec3 high, vec3 low, vec3 b)
+// A sum of products and its rounding errors.
+struct compensated_sum {
+    float sum;
+    float rest;
+};
+
+// Adds (high + low) * b: after a few, sum + rest is within a rounding of the exact one and 2^-45 of its terms.
+void add_product(inout compensated_sum s, float high, float low, float b)
 {
-    vec4 product;
-    vec4 error;
-    two_product(vec4(high, 0.0), vec4(b, 0.0), product, error);
-    precise vec3 rest = error.xyz + low * b;
-    vec4 xy;
-    vec4 xy_error;
-    two_sum(vec4(product.x), vec4(product.y), xy, xy_error);
-    vec4 xyz;
-    vec4 xyz_error;
-    two_sum(xy, vec4(product.z), xyz, xyz_error);
-    precise float result = xyz.x + (((rest.x + rest.y) + rest.z) + (xy_error.x + xyz_error.x));
-    return result;
+    float product;
+    float product_error;
+    float sum_error;
+    two_product(high, b, product, product_error);
+    two_sum(s.sum, product, s.sum, sum_error);
+    precise float rest = s.rest + ((product_error + low * b) + sum_error);
+    s.rest = rest;
 }
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef DIRECTIONS_GLSL
 #define DIRECTIONS_GLSL
 
+#extension GL_EXT_control_flow_attributes : require
+
 #include "compensated.glsl"
 
 // What directions need of a blended matrix.
@@ -88,32 +90,66 @@ scaled_vector join_scales(vec3 v, ivec3 e)
 }
 
 // Each row has a scale of its own, so nothing leaves the floats. A row of the cofactor is a product of the other two:
-// up to the scale of all three, it is scaled by the inverse of its own.
-vec3 normal_careful(mat3x4 m, vec3 n)
+// up to the scale of all three, it is scaled by the inverse of its own. Loops turn rows and components instead of
+// counting through them, and must not be unrolled: registers and code that few vertices need would cost all of them.
+// three is 3, which no compiler may know.
+vec3 normal_careful(mat3x4 m, vec3 n, uint three)
 {
     scaled_vector rows[3] = scaled_vector[3](scale_vector(m[0].xyz), scale_vector(m[1].xyz), scale_vector(m[2].xyz));
     scaled_vector input_n = scale_vector(n);
+    vec3 x = rows[0].value;
+    vec3 y = rows[1].value;
+    vec3 z = rows[2].value;
     vec3 v = vec3(0.0);
-    for (int i = 0; i < 3; i++) {
-        vec4 a = vec4(rows[(i + 1) % 3].value, 0.0);
-        vec4 b = vec4(rows[(i + 2) % 3].value, 0.0);
-        vec4 high;
-        vec4 low;
-        difference_of_products(a.yzxw, b.zxyw, a.zxyw, b.yzxw, high, low);
-        v[i] = dot_compensated(high.xyz, low.xyz, input_n.value);
+    [[dont_unroll]] for (uint i = 0u; i < three; i++) {
+        compensated_sum s = compensated_sum(0.0, 0.0);
+        vec3 a = y;
+        vec3 b = z;
+        vec3 c = input_n.value;
+        [[dont_unroll]] for (uint k = 0u; k < three; k++) {
+            float high;
+            float low;
+            difference_of_products(a.y, b.z, a.z, b.y, high, low);
+            add_product(s, high, low, c.x);
+            a = a.yzx;
+            b = b.yzx;
+            c = c.yzx;
+        }
+        precise float sum = s.sum + s.rest;
+        v = vec3(v.yz, sum);
+        vec3 first = x;
+        x = y;
+        y = z;
+        z = first;
     }
     scaled_vector result = join_scales(v, -ivec3(rows[0].exponent, rows[1].exponent, rows[2].exponent));
     result.is_finite = rows[0].is_finite && rows[1].is_finite && rows[2].is_finite && input_n.is_finite;
     return direction_or(result, input_n, vec3(0.0, 0.0, 1.0));
 }
 
-vec3 tangent_careful(mat3x4 m, vec3 t)
+vec3 tangent_careful(mat3x4 m, vec3 t, uint three)
 {
     scaled_vector rows[3] = scaled_vector[3](scale_vector(m[0].xyz), scale_vector(m[1].xyz), scale_vector(m[2].xyz));
     scaled_vector input_t = scale_vector(t);
+    vec3 x = rows[0].value;
+    vec3 y = rows[1].value;
+    vec3 z = rows[2].value;
     vec3 v = vec3(0.0);
-    for (int i = 0; i < 3; i++) {
-        v[i] = dot_compensated(rows[i].value, vec3(0.0), input_t.value);
+    [[dont_unroll]] for (uint i = 0u; i < three; i++) {
+        compensated_sum s = compensated_sum(0.0, 0.0);
+        vec3 a = x;
+        vec3 c = input_t.value;
+        [[dont_unroll]] for (uint k = 0u; k < three; k++) {
+            add_product(s, a.x, 0.0, c.x);
+            a = a.yzx;
+            c = c.yzx;
+        }
+        precise float sum = s.sum + s.rest;
+        v = vec3(v.yz, sum);
+        vec3 first = x;
+        x = y;
+        y = z;
+        z = first;
     }
     scaled_vector result = join_scales(v, ivec3(rows[0].exponent, rows[1].exponent, rows[2].exponent));
     result.is_finite = rows[0].is_finite && rows[1].is_finite && rows[2].is_finite && input_t.is_finite;
@@ -122,20 +158,20 @@ vec3 tangent_careful(mat3x4 m, vec3 t)
 
 // --- n and t: the morphed input directions
 
-vec3 skin_normal(mat3x4 m, direction_frame f, vec3 n)
+vec3 skin_normal(mat3x4 m, direction_frame f, vec3 n, uint three)
 {
     vec3 v = vec3(dot(f.cofactor[0], n), dot(f.cofactor[1], n), dot(f.cofactor[2], n));
     if (!is_sure(dot(v, v), f.cofactor_bound * dot(n, n))) {
-        v = normal_careful(m, n);
+        v = normal_careful(m, n, three);
     }
     return v;
 }
 
-vec3 skin_tangent(mat3x4 m, direction_frame f, vec3 t)
+vec3 skin_tangent(mat3x4 m, direction_frame f, vec3 t, uint three)
 {
     vec3 v = vec3(dot(m[0].xyz, t), dot(m[1].xyz, t), dot(m[2].xyz, t));
     if (!is_sure(dot(v, v), f.row_bound * dot(t, t))) {
-        v = tangent_careful(m, t);
+        v = tangent_careful(m, t, three);
     }
     return v;
 }

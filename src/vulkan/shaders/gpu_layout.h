@@ -20,10 +20,15 @@
 
 // Threads of a workgroup, set by specialisation constant 0 where the device asks for another number.
 #define GPU_SKIN_THREADS 128
+#define GPU_SKIN_RUNS_THREADS 64
+#define GPU_SKIN_SMALL_THREADS 32
+#define GPU_SKIN_FEW_THREADS 128
 #define GPU_PALETTE_THREADS 64
 #define GPU_ITEMS_THREADS 64
-#define GPU_REDUCE_THREADS 64
+#define GPU_REDUCE_THREADS 128
 #define GPU_BOUNDS_THREADS 64
+
+#define GPU_BLOCK 64u // vertices
 
 // gpu_mesh.encoding
 #define GPU_WEIGHTS_SORTED 0u
@@ -34,6 +39,8 @@
 #define GPU_JOINTS_DIRECT8 1u
 #define GPU_JOINTS_DIRECT16 2u
 #define GPU_JOINTS_NONE 3u // every vertex follows the palette's first matrix
+
+#define GPU_NO_BASE 0xFFFFFFFFu // gpu_item.joint_base
 
 // gpu_target.format
 #define GPU_TARGET_16BIT 2u
@@ -56,7 +63,7 @@ GPU_STRUCT(gpu_item)
     GPU_UINT first_joint_word; // in the joints stream, 4 bytes a word, of first_vertex
     GPU_UINT wide_start;       // first_vertex + wide_start is the first vertex with an entry in extra_offsets
     GPU_UINT first_wide;       // that entry
-    GPU_UINT index;            // of this item in the mesh
+    GPU_UINT joint_base;       // the list's first joint where its joints are consecutive, else GPU_NO_BASE
 }
 GPU_END(gpu_item)
 
@@ -91,10 +98,11 @@ GPU_STRUCT(gpu_morph)
 }
 GPU_END(gpu_morph)
 
-// 88 bytes.
+// 96 bytes, and right behind it the mesh's items, so that neither has to be read to find the other.
 GPU_STRUCT(gpu_mesh)
 {
-    GPU_ADDRESS positions;     // float x 3
+    GPU_ADDRESS positions;     // blocks of GPU_BLOCK vertices, the last one filled up: all x, all y, all z
+    GPU_ADDRESS vertices;      // normal, tangent, weights and joints of each vertex in 16 bytes, or 0
     GPU_ADDRESS normals;       // octahedral, or 0
     GPU_ADDRESS tangents;      // octahedral, or 0
     GPU_ADDRESS weights;       // 11 + 11 + 10 bits, or 0 where rigid
@@ -102,10 +110,11 @@ GPU_STRUCT(gpu_mesh)
     GPU_ADDRESS run_joints;    // uint16, two in a word
     GPU_ADDRESS extra_offsets; // uint
     GPU_ADDRESS extras;        // uint: joint in the low half, unorm16 weight in the high one
-    GPU_ADDRESS items;         // gpu_item
     GPU_ADDRESS targets;       // gpu_target
     GPU_UINT item_count;
     GPU_UINT encoding; // GPU_WEIGHTS_*
+    GPU_UINT stride;   // words from a vertex to the next: 4 where normals to joints point into vertices, else 1
+    GPU_UINT reserved;
 }
 GPU_END(gpu_mesh)
 
@@ -162,11 +171,12 @@ GPU_STRUCT(gpu_update)
 }
 GPU_END(gpu_update)
 
-// What one workgroup of the skin pass does. 8 bytes, made by items.comp.
+// What one workgroup of the skin pass does. 16 bytes, made by items.comp.
 GPU_STRUCT(gpu_frame_item)
 {
+    GPU_ADDRESS mesh;  // the instance's: its record and the instance's are then read at the same time
     GPU_UINT instance; // with GPU_PARITY
-    GPU_UINT item;     // of the instance's mesh
+    GPU_UINT item;     // of the mesh
 }
 GPU_END(gpu_frame_item)
 
@@ -193,6 +203,7 @@ GPU_END(gpu_palette_push)
 GPU_STRUCT(gpu_items_push)
 {
     GPU_ADDRESS updates;     // gpu_update
+    GPU_ADDRESS instances;   // gpu_instance
     GPU_ADDRESS frame_items; // gpu_frame_item, result
     GPU_UINT update_count;
     GPU_UINT item_count; // of all
@@ -209,6 +220,8 @@ GPU_STRUCT(gpu_skin_push)
     GPU_ADDRESS boxes;       // 6 floats an instance, result; for instances of one item
     GPU_UINT item_count;
     GPU_UINT group_columns;
+    float zero;     // +0, which no compiler may know: added to -0 it gives +0
+    GPU_UINT three; // 3, which no compiler may know: loops that are not to be unrolled
 }
 GPU_END(gpu_skin_push)
 
@@ -237,16 +250,16 @@ static_assert(sizeof(gpu_item) == 40, "gpu_item");
 static_assert(sizeof(gpu_range) == 8, "gpu_range");
 static_assert(sizeof(gpu_target) == 56, "gpu_target");
 static_assert(sizeof(gpu_morph) == 8, "gpu_morph");
-static_assert(sizeof(gpu_mesh) == 88, "gpu_mesh");
+static_assert(sizeof(gpu_mesh) == 96, "gpu_mesh");
 static_assert(sizeof(gpu_instance) == 128, "gpu_instance");
 static_assert(sizeof(gpu_palette) == 32, "gpu_palette");
 static_assert(sizeof(gpu_palette_update) == 16, "gpu_palette_update");
 static_assert(sizeof(gpu_update) == 8, "gpu_update");
-static_assert(sizeof(gpu_frame_item) == 8, "gpu_frame_item");
+static_assert(sizeof(gpu_frame_item) == 16, "gpu_frame_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
 static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
-static_assert(sizeof(gpu_items_push) == 32, "gpu_items_push");
-static_assert(sizeof(gpu_skin_push) == 40, "gpu_skin_push");
+static_assert(sizeof(gpu_items_push) == 40, "gpu_items_push");
+static_assert(sizeof(gpu_skin_push) == 48, "gpu_skin_push");
 static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
 static_assert(sizeof(gpu_bounds_push) == 32, "gpu_bounds_push");
 #endif

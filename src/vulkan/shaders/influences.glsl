@@ -74,7 +74,7 @@ uvec4 read_joints(gpu_mesh mesh, gpu_item item, uint local)
         uvec2 words = uvec2(uints(mesh.joints).at[at], uints(mesh.joints).at[at + 1]);
         return uvec4(words & 0xFFFFu, words >> 16).xzyw;
     }
-    uint word = uints(mesh.joints).at[item.first_joint_word + local];
+    uint word = uints(mesh.joints).at[(item.first_joint_word + local) * mesh.stride];
     return uvec4(word & 0xFFu, word >> 8 & 0xFFu, word >> 16 & 0xFFu, word >> 24);
 }
 
@@ -101,7 +101,7 @@ mat3x4 blend(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint local)
     if (item.influence_count == 1) {
         return joint_matrix(instance, item, joints.w);
     }
-    vec4 weights = decode_weights(mesh.encoding, uints(mesh.weights).at[item.first_vertex + local]);
+    vec4 weights = decode_weights(mesh.encoding, uints(mesh.weights).at[(item.first_vertex + local) * mesh.stride]);
     uvec2 extras = uvec2(0);
     if (item.influence_count >= WIDE && local >= item.wide_start) {
         uint entry = item.first_wide + (local - item.wide_start);

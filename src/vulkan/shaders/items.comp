@@ -17,9 +17,10 @@ layout(push_constant, scalar) uniform push_block
 };
 
 MEMORY(readonly, updates, gpu_update, 4)
-MEMORY(writeonly, out_frame_items, gpu_frame_item, 4)
+MEMORY(writeonly, out_frame_items, gpu_frame_item, 16)
 
 shared gpu_update group_updates[gl_WorkGroupSize.x];
+shared uvec2 group_meshes[gl_WorkGroupSize.x];
 
 // The last of the workgroup's records that begins at or before item: those without items begin where the next one does.
 uint find_update(uint item, uint count)
@@ -46,7 +47,9 @@ void main()
     uint count = min(push.update_count - first, gl_WorkGroupSize.x);
     uint thread = gl_LocalInvocationIndex;
     if (thread < count) {
-        group_updates[thread] = updates(push.updates).at[first + thread];
+        gpu_update update = updates(push.updates).at[first + thread];
+        group_updates[thread] = update;
+        group_meshes[thread] = instances(push.instances).at[update.instance & ~GPU_PARITY].mesh;
     }
     uint end = push.item_count;
     if (first + count < push.update_count) {
@@ -54,7 +57,9 @@ void main()
     }
     barrier();
     for (uint item = group_updates[0].first_item + thread; item < end; item += gl_WorkGroupSize.x) {
-        gpu_update update = group_updates[find_update(item, count)];
-        out_frame_items(push.frame_items).at[item] = gpu_frame_item(update.instance, item - update.first_item);
+        uint found = find_update(item, count);
+        gpu_update update = group_updates[found];
+        out_frame_items(push.frame_items).at[item] =
+            gpu_frame_item(group_meshes[found], update.instance, item - update.first_item);
     }
 }

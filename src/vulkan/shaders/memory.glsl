@@ -20,8 +20,23 @@ MEMORY(writeonly, out_matrices, mat3x4, 16)
 MEMORY(writeonly, out_uints, uint, 4)
 MEMORY(writeonly, out_uvec3s, uvec3, 4)
 
-MEMORY(readonly, instances, gpu_instance, 4)
-MEMORY(readonly, meshes, gpu_mesh, 4)
+MEMORY(readonly, instances, gpu_instance, 16)
+
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer meshes
+{
+    gpu_mesh mesh;
+    gpu_item items[];
+};
+
+MEMORY(readonly, floats, float, 4)
+
+// Of a mesh.
+vec3 read_position(uvec2 positions, uint vertex)
+{
+    uint word = vertex + (vertex & ~(GPU_BLOCK - 1u)) * 2u;
+    return vec3(floats(positions).at[word], floats(positions).at[word + GPU_BLOCK],
+                floats(positions).at[word + GPU_BLOCK * 2u]);
+}
 
 bool exists(uvec2 address)
 {

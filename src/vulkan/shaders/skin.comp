@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Morph targets, linear blend skinning and exact boxes of all instances in one dispatch. One workgroup an item, whose
-// vertices its threads take in turns. Sums may be fused: that rounds less than the CPU's sums, and stays within the
-// tolerance of 1e-6 that the two are compared with.
+// Morph targets, linear blend skinning and exact boxes of any item; skin_runs.comp is faster for most. One workgroup an
+// item, whose vertices its threads take in turns. Sums may be fused: that rounds less than the CPU's sums, and stays
+// within the tolerance of 1e-6 that the two are compared with.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -24,8 +24,7 @@ layout(push_constant, scalar) uniform push_block
     gpu_skin_push push;
 };
 
-MEMORY(readonly, frame_items, gpu_frame_item, 4)
-MEMORY(readonly, items, gpu_item, 4)
+MEMORY(readonly, frame_items, gpu_frame_item, 16)
 
 struct vertex {
     vec3 position;
@@ -34,25 +33,25 @@ struct vertex {
     uint tangent_sign;
 };
 
-vertex read_vertex(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint index, wanted_streams wanted)
+vertex read_vertex(gpu_instance instance, gpu_mesh mesh, uint item, uint index, wanted_streams wanted)
 {
     vertex v;
-    v.position = vec3s(mesh.positions).at[index];
+    v.position = read_position(mesh.positions, index);
     v.normal = vec3(0.0);
     v.tangent = vec3(0.0);
     v.tangent_sign = 0u;
     if (wanted.normals) {
-        v.normal = normal_direction(uints(mesh.normals).at[index]);
+        v.normal = normal_direction(uints(mesh.normals).at[index * mesh.stride]);
     }
     if (wanted.tangents) {
-        uint code = uints(mesh.tangents).at[index];
+        uint code = uints(mesh.tangents).at[index * mesh.stride];
         v.tangent = tangent_direction(code);
         v.tangent_sign = code & TANGENT_SIGN;
     }
     if (instance.morph_count > 0) { // displacements are those of unit vectors; nothing else minds the length
         v.normal *= wanted.normals ? inversesqrt(dot(v.normal, v.normal)) : 1.0;
         v.tangent *= wanted.tangents ? inversesqrt(dot(v.tangent, v.tangent)) : 1.0;
-        add_morphs(instance, mesh, item.index, index, wanted, v.position, v.normal, v.tangent);
+        add_morphs(instance, mesh, item, index, wanted, v.position, v.normal, v.tangent);
     }
     return v;
 }
@@ -69,7 +68,8 @@ uvec3 transform_point(mat3x4 m, vec3 p)
     return mix(bits, uvec3(0), equal(bits, uvec3(0x80000000u)));
 }
 
-keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint parity)
+// number: of the item in the mesh.
+keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint number, uint parity)
 {
     wanted_streams wanted = wanted_streams(exists(mesh.normals) && exists(instance.normals),
                                            exists(mesh.tangents) && exists(instance.tangents));
@@ -88,7 +88,7 @@ keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint pa
     keyed_box box = box_empty();
     for (uint i = gl_LocalInvocationIndex; i < item.vertex_count; i += gl_WorkGroupSize.x) {
         uint index = item.first_vertex + i;
-        vertex v = read_vertex(instance, mesh, item, index, wanted);
+        vertex v = read_vertex(instance, mesh, number, index, wanted);
         if (!is_rigid) {
             m = blend(instance, mesh, item, i);
         }
@@ -99,10 +99,10 @@ keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint pa
             frame = make_frame(m);
         }
         if (wanted.normals) {
-            out_uints(instance.normals).at[index] = normal_pack(skin_normal(m, frame, v.normal));
+            out_uints(instance.normals).at[index] = normal_pack(skin_normal(m, frame, v.normal, push.three));
         }
         if (wanted.tangents) {
-            uint code = tangent_pack(skin_tangent(m, frame, v.tangent), v.tangent_sign);
+            uint code = tangent_pack(skin_tangent(m, frame, v.tangent, push.three), v.tangent_sign);
             out_uints(instance.tangents).at[index] = code;
         }
     }
@@ -118,9 +118,9 @@ void main()
     gpu_frame_item frame_item = frame_items(push.frame_items).at[group];
     uint slot = frame_item.instance & ~GPU_PARITY;
     gpu_instance instance = instances(push.instances).at[slot];
-    gpu_mesh mesh = meshes(instance.mesh).at[0];
-    gpu_item item = items(mesh.items).at[frame_item.item];
-    keyed_box box = skin_item(instance, mesh, item, frame_item.instance >> 31);
+    gpu_mesh mesh = meshes(frame_item.mesh).mesh;
+    gpu_item item = meshes(frame_item.mesh).items[frame_item.item];
+    keyed_box box = skin_item(instance, mesh, item, frame_item.item, frame_item.instance >> 31);
     if ((instance.flags & GPU_INSTANCE_EXACT) != 0u) {
         bool is_whole = mesh.item_count == 1;
         box_store(box, is_whole ? push.boxes : push.partials, is_whole ? slot : group);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Which pipeline an item goes to must not show: instances of every kind in one record, those that change their kind
+// with their morph weights, and numbers of vertices and items on both sides of where the kind changes.
+#include "peltt_vk_scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    ACTORS = 16,
+    FEW = 2048, // items of one record from which on they get fewer threads
+    JOINTS = 12
+};
+
+static void compare_all(peltt_vk_stage *stage, uint32_t count, const peltt_vk_actor *actors)
+{
+    peltt_vk_worst worst = {0};
+    const pelt_vk_statistics s = peltt_vk_play(stage, count, actors, &worst);
+    assert_int_equal(s.instance_count, count);
+}
+
+static void set_weights(const peltt_vk_stage *stage, peltt_vk_actor *actor, float weight)
+{
+    for (uint32_t i = 0; i < actor->model->target_count; i++) {
+        actor->weights[i] = weight;
+    }
+    assert_int_equal(
+        pelt_vk_instance_set_weights(stage->scene, actor->instance, actor->weights, actor->model->target_count),
+        PELT_OK);
+}
+
+// Sizes on both sides of 256 vertices an item, weights of both encodings, more than four influences, outputs left out.
+static void kinds_change_from_frame_to_frame(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {64, 255, 256, 257, 300, 511, 512, 514};
+    static const uint32_t omits[] = {0, 0, PELT_VK_OMIT_NORMALS, PELT_VK_OMIT_TANGENTS};
+    peltt_vk_stage stage;
+    peltt_vk_stage_open(&stage, NULL, NULL, NULL);
+    peltt_vk_model *models[ACTORS];
+    peltt_vk_actor actors[ACTORS];
+    peltt_random random = {3};
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        const peltt_vk_shape shape = {.vertex_count = counts[i % 8],
+                                      .influence_count = i % 5 == 4 ? 6 : i % 5,
+                                      .joint_count = i % 5 == 0 ? 1 : JOINTS,
+                                      .target_count = 2,
+                                      .cook = {.weights = i % 7 == 0 ? PELT_WEIGHTS_PLAIN : PELT_WEIGHTS_SORTED}};
+        const pelt_vk_instance_options options = {.omit = omits[i % 4], .rigid = i % 6 == 5};
+        models[i] = peltt_vk_model_make(&shape, 40 + i);
+        peltt_vk_actor_add(&stage, &actors[i], models[i], &options);
+    }
+    for (uint32_t frame = 0; frame < 8; frame++) {
+        for (uint32_t i = 0; i < ACTORS; i++) {
+            // Weights before or after the palette's write marks the instance, and in some frames none of either.
+            bool morphed = (frame + i) % 3 == 0;
+            if (frame % 2 == 0) {
+                set_weights(&stage, &actors[i], morphed ? 0.5F : 0.0F);
+            }
+            peltt_vk_actor_move(&stage, &actors[i], true, &random);
+            set_weights(&stage, &actors[i], morphed ? 0.0F : 0.75F);
+            if (frame % 4 == 3) {
+                set_weights(&stage, &actors[i], morphed ? 0.25F : 0.0F);
+            }
+        }
+        compare_all(&stage, ACTORS, actors);
+    }
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        peltt_vk_actor_remove(&stage, &actors[i]);
+        peltt_vk_model_free(models[i]);
+    }
+    peltt_vk_stage_close(&stage);
+}
+
+// Instances of one mesh and palette, of one item each; some of them are looked at.
+static void few_and_many_items(void **state)
+{
+    (void)state;
+    const peltt_vk_shape shape = {.vertex_count = 290, .influence_count = 4, .joint_count = JOINTS};
+    peltt_vk_model *model = peltt_vk_model_make(&shape, 9);
+    peltt_vk_stage stage;
+    peltt_vk_stage_open(&stage, NULL, NULL, NULL);
+    peltt_vk_actor actor;
+    peltt_random random = {11};
+    peltt_vk_actor_add(&stage, &actor, model, &(pelt_vk_instance_options){.omit = PELT_VK_OMIT_PREVIOUS});
+    pelt_vk_instance_options options = {
+        .mesh = actor.mesh, .palette = actor.palette, .omit = PELT_VK_OMIT_PREVIOUS, .bounds = PELT_VK_BOUNDS_EXACT};
+    pelt_vk_instance *others = calloc(FEW, sizeof *others);
+    assert_non_null(others);
+    uint32_t count = 0;
+    static const uint32_t totals[] = {1, FEW - 1, FEW, FEW + 1};
+    for (uint32_t t = 0; t < 4; t++) {
+        pelt_error error = {0};
+        while (count + 1 < totals[t]) {
+            peltt_vk_good(pelt_vk_instance_add(stage.scene, &options, &others[count++], &error), &error);
+        }
+        peltt_vk_actor_move(&stage, &actor, true, &random);
+        peltt_vk_actor seen[3] = {actor, actor, actor};
+        if (count > 1) {
+            seen[1].instance = others[count / 2];
+            seen[2].instance = others[count - 1];
+        }
+        peltt_vk_worst worst = {0};
+        const pelt_vk_statistics s = peltt_vk_play(&stage, 3, seen, &worst);
+        assert_int_equal(s.instance_count, totals[t]);
+        assert_int_equal(s.item_count, totals[t]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(pelt_vk_instance_remove(stage.scene, others[i]), PELT_OK);
+    }
+    free(others);
+    peltt_vk_actor_remove(&stage, &actor);
+    peltt_vk_stage_close(&stage);
+    peltt_vk_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_change_from_frame_to_frame),
+        cmocka_unit_test(few_and_many_items),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
