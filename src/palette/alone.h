@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From local transforms to the palette of one instance, written once for every instruction set: local matrices side by
-// side, then products by rows. Whoever includes this has defined L(name) (lanes.h) and R(name) (rows_x86.h) of one
+// side, then products by rows. Whoever includes this has defined L(name) (lanes.h) and R(name) (rows_*.h) of one
 // precision, and has included side_by_side.h for it.
 
 static void R(make_locals)(const pelti_batch *batch, R(scalar) * out)

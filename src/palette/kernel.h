@@ -24,6 +24,7 @@ extern const pelti_palette_kernel pelti_palette_scalar;
 extern const pelti_palette_kernel pelti_palette_sse2;
 extern const pelti_palette_kernel pelti_palette_avx2;
 extern const pelti_palette_kernel pelti_palette_avx512;
+extern const pelti_palette_kernel pelti_palette_neon;
 
 // Rounds one matrix to 12 floats, and the last row with it where is_4x4.
 static inline void pelti_palette_store(const pelti_mat34d *m, bool is_4x4, float *out)

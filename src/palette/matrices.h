@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Palettes from the worlds of a pose, written once for every instruction set. Whoever includes this has defined R(name)
-// (rows_x86.h) for doubles.
+// (rows_*.h) for doubles.
 
 static void matrices(const pelti_mat34d *worlds, const uint32_t *joints, const pelt_mat34 *binds, uint32_t count,
                      bool is_4x4, float *out)

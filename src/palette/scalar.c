@@ -45,6 +45,9 @@ const pelti_palette_kernel *pelti_palette_kernel_of(pelt_isa isa)
         return &pelti_palette_avx2;
     case PELT_ISA_SSE2:
         return &pelti_palette_sse2;
+#elif defined(PELTI_ARM64)
+    case PELT_ISA_NEON:
+        return &pelti_palette_neon;
 #endif
     default:
         return &pelti_palette_scalar;

@@ -19,6 +19,7 @@ extern const pelti_pose_kernel pelti_pose_scalar;
 extern const pelti_pose_kernel pelti_pose_sse2;
 extern const pelti_pose_kernel pelti_pose_avx2;
 extern const pelti_pose_kernel pelti_pose_avx512;
+extern const pelti_pose_kernel pelti_pose_neon;
 
 // The kernel of an instruction set that pelt_isa_choose chose.
 const pelti_pose_kernel *pelti_pose_kernel_of(pelt_isa isa);

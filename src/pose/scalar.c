@@ -37,6 +37,9 @@ const pelti_pose_kernel *pelti_pose_kernel_of(pelt_isa isa)
         return &pelti_pose_avx2;
     case PELT_ISA_SSE2:
         return &pelti_pose_sse2;
+#elif defined(PELTI_ARM64)
+    case PELT_ISA_NEON:
+        return &pelti_pose_neon;
 #endif
     default:
         return &pelti_pose_scalar;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The text that the wide kernels of poses share. A file of one instruction set defines L(name) for its vectors of
-// doubles (lanes.h) and R(name) for its rows of one matrix (rows_x86.h), and includes this.
+// doubles (lanes.h) and R(name) for its rows of one matrix (rows_*.h), and includes this.
 #include "math/lanes.h"
 
 #include "pose/kernel.h"
