@@ -26,7 +26,7 @@ WIDE_INLINE void skin_straight(const straight_streams *streams, straight x, cons
             size_t stride = stride_of(x, s->weights_stride, 4 * sizeof(float));
             if (i + 1 < count) {
                 load_row_offsets(s->rows, s->joints + (i + 1) * WIDE * s->joints_stride, s->joints_stride,
-                             offsets[(i + 1) & 1]);
+                                 offsets[(i + 1) & 1]);
             }
             blend_offsets(s->rows, s->weights + i * WIDE * stride, stride, offsets[i & 1], m);
         } else {
