@@ -137,6 +137,9 @@ static int print_json(benching *b)
 int cli_bench(cli_context *context)
 {
     gpu_wish wish = gpu_wish_of(context);
+    if (context->options.tune) {
+        return bench_gpu_tune_main(context);
+    }
     if (context->options.list) {
         return bench_list(context);
     }

@@ -6,7 +6,8 @@
 
 typedef struct benching {
     cli_context *context;
-    bool wanted_contenders[BENCH_GPU_CONTENDERS];
+    uint32_t entry_count;
+    bench_gpu_entry entries[BENCH_GPU_CONTENDERS];
     bool *wanted; // of each scene
     verify_model file;
     bench_gpu_memory memory;
@@ -40,17 +41,17 @@ static bool has_graphics(const gpu *device)
     return device->queue_family < count && (families[device->queue_family].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
 }
 
-static int open_device(benching *b)
+int bench_gpu_open(cli_context *context, bench_gpu_run *out)
 {
-    int code = cli_select_device(b->context);
+    *out = (bench_gpu_run){.context = context};
+    int code = cli_select_device(context);
     if (code != CLI_DONE) {
         return code;
     }
-    gpu *device = b->context->gpu;
-    const gpu_system *system = b->context->gpu_system;
-    b->run.context = b->context;
-    b->run.device = device;
-    b->run.baselines = (baseline_vk_device){
+    gpu *device = context->gpu;
+    const gpu_system *system = context->gpu_system;
+    out->device = device;
+    out->baselines = (baseline_vk_device){
         .instance = system->instance,
         .physical = device->info->device,
         .device = device->device,
@@ -61,8 +62,15 @@ static int open_device(benching *b)
         .queue_family = device->queue_family,
         .has_graphics = has_graphics(device),
     };
-    code = bench_gpu_kernels_open(device, &b->run.kernels);
-    return code == CLI_DONE ? bench_gpu_timer_open(&b->run.kernels, &b->run.timer) : code;
+    code = bench_gpu_kernels_open(device, &out->kernels);
+    return code == CLI_DONE ? bench_gpu_timer_open(&out->kernels, &out->timer) : code;
+}
+
+void bench_gpu_close(bench_gpu_run *run)
+{
+    bench_gpu_timer_close(&run->timer);
+    bench_gpu_kernels_close(&run->kernels);
+    cli_release_device(run->context);
 }
 
 static int run_scene(benching *b, const bench_gpu_scene *scene)
@@ -70,7 +78,7 @@ static int run_scene(benching *b, const bench_gpu_scene *scene)
     bench_gpu_model model;
     int code = bench_gpu_model_make(b->context, scene, &b->file, b->run.device->info->software, &model);
     b->run.model = &model;
-    code = code == CLI_DONE ? bench_gpu_measure(&b->run, b->wanted_contenders, &b->progress, &b->done) : code;
+    code = code == CLI_DONE ? bench_gpu_measure(&b->run, b->entries, b->entry_count, &b->progress, &b->done) : code;
     if (code == CLI_DONE && b->context->options.json) {
         json_array_append_new(b->scenes, bench_gpu_json_scene(&b->run, &b->memory));
     } else if (code == CLI_DONE) {
@@ -82,11 +90,11 @@ static int run_scene(benching *b, const bench_gpu_scene *scene)
     return code;
 }
 
-static void print_head(const benching *b)
+void bench_gpu_print_head(const bench_gpu_run *run)
 {
-    const gpu_info *info = b->run.device->info;
+    const gpu_info *info = run->device->info;
     char text[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE + 32];
-    unsigned runs = (unsigned)bench_run_count(b->context);
+    unsigned runs = (unsigned)bench_run_count(run->context);
     gpu_describe(info, text, sizeof text);
     cli_put(stdout, text);
     printf("; ");
@@ -105,9 +113,9 @@ static int run_scenes(benching *b)
         with_file = with_file || (b->wanted[i] && bench_gpu_scene_table[i].kind == BENCH_FILE);
     }
     int code = with_file ? open_file(b) : CLI_DONE;
-    code = code == CLI_DONE ? open_device(b) : code;
+    code = code == CLI_DONE ? bench_gpu_open(b->context, &b->run) : code;
     if (code == CLI_DONE && !b->context->options.json) {
-        print_head(b);
+        bench_gpu_print_head(&b->run);
     }
     code = code == CLI_DONE ? bench_gpu_memory_measure(&b->run, &b->memory) : code;
     if (code == CLI_DONE && !b->context->options.json) {
@@ -135,19 +143,19 @@ static int print_json(benching *b)
 
 int bench_gpu_main(cli_context *context)
 {
-    benching b = {
-        .context = context, .wanted = calloc(bench_gpu_scene_count, sizeof *b.wanted), .scenes = json_array()};
+    benching b = {.context = context,
+                  .run = {.context = context},
+                  .wanted = calloc(bench_gpu_scene_count, sizeof *b.wanted),
+                  .scenes = json_array()};
     int code = b.wanted && b.scenes ? bench_gpu_select_scenes(context, b.wanted)
                                     : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
-    code = code == CLI_DONE ? bench_gpu_select_contenders(context, b.wanted_contenders) : code;
+    code = code == CLI_DONE ? bench_gpu_select_contenders(context, b.entries, &b.entry_count) : code;
     code = code == CLI_DONE ? run_scenes(&b) : code;
     if (code == CLI_DONE && context->options.json) {
         code = print_json(&b);
     }
-    bench_gpu_timer_close(&b.run.timer);
-    bench_gpu_kernels_close(&b.run.kernels);
     verify_model_close(&b.file);
-    cli_release_device(context);
+    bench_gpu_close(&b.run);
     json_decref(b.scenes);
     free(b.wanted);
     return code;

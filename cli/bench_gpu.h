@@ -49,12 +49,13 @@ typedef struct bench_gpu_entry {
     const baseline_vk_contender *baseline; // NULL: ours
     pelt_vk_bounds bounds;                 // of ours
     uint32_t passes;                       // over the scene, of draws
+    uint32_t item_vertices;                // of ours; 0: the library's own
 } bench_gpu_entry;
 
 uint32_t bench_gpu_entry_count(void);
 bench_gpu_entry bench_gpu_entry_at(uint32_t index);
-// The same for --contenders.
-int bench_gpu_select_contenders(const cli_context *context, bool wanted[]);
+// Those that --contenders names; out holds BENCH_GPU_CONTENDERS. Prints what fails and returns an exit code.
+int bench_gpu_select_contenders(const cli_context *context, bench_gpu_entry out[], uint32_t *out_count);
 // All scenes and contenders; the second adds "gpu_scenes" and "gpu_contenders".
 void bench_gpu_print_list(void);
 void bench_gpu_json_list(json_t *root);
@@ -220,7 +221,7 @@ typedef struct bench_gpu_run {
 } bench_gpu_run;
 
 // bench_gpu_pelt.c: the library. create: false with a message where the device cannot hold it.
-bool bench_gpu_pelt_create(gpu *device, const bench_gpu_model *model, pelt_vk_bounds bounds, void **state,
+bool bench_gpu_pelt_create(gpu *device, const bench_gpu_model *model, const bench_gpu_entry *entry, void **state,
                            char message[BENCH_GPU_REASON]);
 // Writes every palette, begins a batch and records the whole update with timestamps.
 int bench_gpu_pelt_record(void *state, bench_gpu_timer *timer, pelt_vk_statistics *statistics);
@@ -242,7 +243,8 @@ int bench_gpu_check(bench_gpu_run *run, bench_gpu_contender *c);
 
 // bench_gpu_rounds.c: creates all contenders, checks them, and measures them in turns. Prints what fails and returns an
 // exit code. The contenders are destroyed.
-int bench_gpu_measure(bench_gpu_run *run, const bool wanted[], cli_progress *progress, uint64_t *done);
+int bench_gpu_measure(bench_gpu_run *run, const bench_gpu_entry entries[], uint32_t entry_count, cli_progress *progress,
+                      uint64_t *done);
 
 // ---- bench_gpu_memory.c: what the device's memory gives
 
@@ -267,6 +269,8 @@ int bench_gpu_memory_measure(bench_gpu_run *run, bench_gpu_memory *out);
 
 // ---- bench_gpu_report.c
 
+double bench_gpu_spread(const bench_statistics *t); // between the quartiles, a share of the median
+json_t *bench_gpu_json_times(const bench_statistics *t);
 void bench_gpu_print_memory(const bench_gpu_memory *memory);
 void bench_gpu_print_scene(const bench_gpu_run *run, const bench_gpu_memory *memory);
 json_t *bench_gpu_json_memory(const bench_gpu_memory *memory);
@@ -275,5 +279,15 @@ json_t *bench_gpu_json_scene(const bench_gpu_run *run, const bench_gpu_memory *m
 // ---- bench_gpu.c
 
 int bench_gpu_main(cli_context *context);
+// The device that --device names, ready to measure on. Prints what fails and returns an exit code; can be closed in any
+// case.
+int bench_gpu_open(cli_context *context, bench_gpu_run *out);
+void bench_gpu_close(bench_gpu_run *run);
+// Device, driver, runs, and an empty line.
+void bench_gpu_print_head(const bench_gpu_run *run);
+
+// ---- bench_gpu_tune.c
+
+int bench_gpu_tune_main(cli_context *context);
 
 #endif

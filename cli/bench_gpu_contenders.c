@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const bench_gpu_entry own[] = {
-    {"pelt", "the library, with exact boxes", NULL, PELT_VK_BOUNDS_EXACT, 1},
-    {"pelt_no_box", "the library without boxes", NULL, PELT_VK_BOUNDS_NONE, 1},
-    {"pelt_joint_boxes", "the library with boxes from those of joints", NULL, PELT_VK_BOUNDS_CONSERVATIVE, 1},
+    {"pelt", "the library, with exact boxes", NULL, PELT_VK_BOUNDS_EXACT, 1, 0},
+    {"pelt_no_box", "the library without boxes", NULL, PELT_VK_BOUNDS_NONE, 1, 0},
+    {"pelt_joint_boxes", "the library with boxes from those of joints", NULL, PELT_VK_BOUNDS_CONSERVATIVE, 1, 0},
 };
 
 enum {
@@ -42,7 +42,7 @@ bench_gpu_entry bench_gpu_entry_at(uint32_t index)
     index -= OWN_COUNT;
     if (index < baseline_vk_contender_count) {
         const baseline_vk_contender *b = baseline_vk_contenders[index];
-        return (bench_gpu_entry){b->name, b->what, b, PELT_VK_BOUNDS_DEFAULT, 1};
+        return (bench_gpu_entry){b->name, b->what, b, PELT_VK_BOUNDS_DEFAULT, 1, 0};
     }
     index -= baseline_vk_contender_count;
     bool skins = index == 1;
@@ -73,9 +73,11 @@ int bench_gpu_unknown(const cli_context *context, const char *what, bench_gpu_na
                     "no %s on a Vulkan device is named \"%.*s\"", what, shown, name.text);
 }
 
-int bench_gpu_select_contenders(const cli_context *context, bool wanted[])
+int bench_gpu_select_contenders(const cli_context *context, bench_gpu_entry out[], uint32_t *out_count)
 {
     const char *at = context->options.contenders;
+    bool wanted[BENCH_GPU_CONTENDERS];
+    *out_count = 0;
     for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
         wanted[i] = !at;
     }
@@ -90,6 +92,11 @@ int bench_gpu_select_contenders(const cli_context *context, bool wanted[])
         }
         if (found == 0) {
             return bench_gpu_unknown(context, "contender", name);
+        }
+    }
+    for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
+        if (wanted[i]) {
+            out[(*out_count)++] = bench_gpu_entry_at(i);
         }
     }
     return CLI_DONE;

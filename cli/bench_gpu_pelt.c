@@ -12,6 +12,7 @@ typedef struct pelt_state {
     gpu *device;
     const bench_gpu_model *model;
     pelt_vk_bounds bounds;
+    uint32_t item_vertices;
     const pelt_mat34 *matrices; // what palettes are written with
     pelt_vk_scene *scene;
     pelt_vk_skin *skins;
@@ -92,7 +93,7 @@ static pelt_result add_instances(pelt_state *s)
 static pelt_result fill(pelt_state *s)
 {
     const bench_gpu_model *m = s->model;
-    const pelt_vk_scene_options options = {.bounds = s->bounds};
+    const pelt_vk_scene_options options = {.bounds = s->bounds, .item_vertices = s->item_vertices};
     s->skins = calloc((size_t)m->skin_count + 1, sizeof *s->skins);
     s->palettes = calloc((size_t)m->data.palette_count + 1, sizeof *s->palettes);
     s->meshes = calloc((size_t)m->data.mesh_count + 1, sizeof *s->meshes);
@@ -106,7 +107,7 @@ static pelt_result fill(pelt_state *s)
     return result == PELT_OK ? add_instances(s) : result;
 }
 
-bool bench_gpu_pelt_create(gpu *device, const bench_gpu_model *model, pelt_vk_bounds bounds, void **state,
+bool bench_gpu_pelt_create(gpu *device, const bench_gpu_model *model, const bench_gpu_entry *entry, void **state,
                            char message[BENCH_GPU_REASON])
 {
     pelt_state *s = calloc(1, sizeof *s);
@@ -114,8 +115,9 @@ bool bench_gpu_pelt_create(gpu *device, const bench_gpu_model *model, pelt_vk_bo
     if (s) {
         s->device = device;
         s->model = model;
-        s->bounds = bounds;
-        s->matrices = bounds == PELT_VK_BOUNDS_CONSERVATIVE ? model->worlds : model->data.matrices;
+        s->bounds = entry->bounds;
+        s->item_vertices = entry->item_vertices;
+        s->matrices = s->bounds == PELT_VK_BOUNDS_CONSERVATIVE ? model->worlds : model->data.matrices;
         result = fill(s);
     }
     if (result != PELT_OK) {

@@ -28,7 +28,7 @@ static double vertices_per_second(const bench_gpu_model *m, double ms)
     return ms > 0 ? (double)m->vertex_count / ms * 1e3 : 0;
 }
 
-static double spread(const bench_statistics *t)
+double bench_gpu_spread(const bench_statistics *t)
 {
     return t->median > 0 ? (t->quartiles[1] - t->quartiles[0]) / t->median : 0;
 }
@@ -41,7 +41,7 @@ void bench_gpu_print_memory(const bench_gpu_memory *memory)
     printf("  %-22s %10s %9s %9s\n", "", "ms", "spread", "GB/s");
     for (int i = 0; i < BENCH_GPU_MOVES; i++) {
         const bench_statistics *t = &memory->ms[i];
-        printf("  %-22s %10.4f %7.1f %% %9.1f\n", bench_gpu_move_names[i], t->median, 100 * spread(t),
+        printf("  %-22s %10.4f %7.1f %% %9.1f\n", bench_gpu_move_names[i], t->median, 100 * bench_gpu_spread(t),
                t->median > 0 ? memory->bytes[i] / t->median * 1e-6 : 0);
     }
     printf("\n");
@@ -101,15 +101,15 @@ static void print_row(const bench_gpu_run *run, const bench_gpu_memory *memory, 
     }
     double rate = least_rate(m, c);
     if (c->is.baseline && c->is.baseline->needs_graphics) { // they write nothing
-        printf("  %-22s %10.4f %7.1f %% %10.0f %9.1f\n", c->is.name, t->median, 100 * spread(t),
+        printf("  %-22s %10.4f %7.1f %% %10.0f %9.1f\n", c->is.name, t->median, 100 * bench_gpu_spread(t),
                vertices_per_second(m, t->median) * 1e-6, c->requested);
         return;
     }
-    printf("  %-22s %10.4f %7.1f %% %10.0f %9.1f %8.1f %7.1f %% %7.1f %%\n", c->is.name, t->median, 100 * spread(t),
-           vertices_per_second(m, t->median) * 1e-6, c->requested, rate, 100 * share(rate, memory->copy),
-           100 * share(rate, memory->fill));
+    printf("  %-22s %10.4f %7.1f %% %10.0f %9.1f %8.1f %7.1f %% %7.1f %%\n", c->is.name, t->median,
+           100 * bench_gpu_spread(t), vertices_per_second(m, t->median) * 1e-6, c->requested, rate,
+           100 * share(rate, memory->copy), 100 * share(rate, memory->fill));
     if (!c->is.baseline) {
-        printf("  %-22s %10.4f %7.1f %% %10.0f\n", "  whole update", update->median, 100 * spread(update),
+        printf("  %-22s %10.4f %7.1f %% %10.0f\n", "  whole update", update->median, 100 * bench_gpu_spread(update),
                vertices_per_second(m, update->median) * 1e-6);
     }
 }
@@ -143,7 +143,7 @@ void bench_gpu_print_scene(const bench_gpu_run *run, const bench_gpu_memory *mem
 
 // ---- JSON
 
-static json_t *times_json(const bench_statistics *t)
+json_t *bench_gpu_json_times(const bench_statistics *t)
 {
     return json_pack("{s:f, s:[f, f], s:f, s:f}", "median", t->median, "quartiles", t->quartiles[0], t->quartiles[1],
                      "least", t->least, "most", t->most);
@@ -157,7 +157,7 @@ json_t *bench_gpu_json_memory(const bench_gpu_memory *memory)
         json_t *move = json_object();
         json_object_set_new(move, "name", json_string(bench_gpu_move_names[i]));
         json_object_set_new(move, "bytes", json_real(memory->bytes[i]));
-        json_object_set_new(move, "ms", times_json(t));
+        json_object_set_new(move, "ms", bench_gpu_json_times(t));
         json_object_set_new(move, "gb_per_s", json_real(t->median > 0 ? memory->bytes[i] / t->median * 1e-6 : 0));
         json_array_append_new(moves, move);
     }
@@ -190,9 +190,9 @@ static json_t *contender_json(const bench_gpu_run *run, const bench_gpu_memory *
     json_object_set_new(value, "role", json_string(c->is.baseline ? "baseline" : "library"));
     json_object_set_new(value, "passes", json_integer(c->is.passes));
     json_object_set_new(value, "skipped", cli_json_text(measured ? NULL : c->skipped));
-    json_object_set_new(value, "ms", measured ? times_json(t) : json_null());
+    json_object_set_new(value, "ms", measured ? bench_gpu_json_times(t) : json_null());
     json_object_set_new(value, "update_ms",
-                        measured && !c->is.baseline ? times_json(&c->ms[BENCH_GPU_UPDATE]) : json_null());
+                        measured && !c->is.baseline ? bench_gpu_json_times(&c->ms[BENCH_GPU_UPDATE]) : json_null());
     json_object_set_new(value, "statistics", measured && !c->is.baseline ? statistics_json(&c->done) : json_null());
     json_object_set_new(value, "vertices_per_s", measured ? json_real(vertices_per_second(m, t->median)) : json_null());
     json_object_set_new(value, "requested_bytes", measured ? json_real(c->requested) : json_null());

@@ -61,7 +61,7 @@ static void create(bench_gpu_run *run, bench_gpu_contender *c)
 {
     if (c->is.baseline) {
         create_baseline(run, c);
-    } else if (fits(run, c) && bench_gpu_pelt_create(run->device, run->model, c->is.bounds, &c->state, c->skipped)) {
+    } else if (fits(run, c) && bench_gpu_pelt_create(run->device, run->model, &c->is, &c->state, c->skipped)) {
         c->requested = run->model->requested;
     }
 }
@@ -76,10 +76,10 @@ static void destroy(bench_gpu_contender *c)
     c->state = NULL;
 }
 
-static bool add(bench_gpu_run *run, uint32_t index)
+static bool add(bench_gpu_run *run, bench_gpu_entry entry)
 {
     bench_gpu_contender *c = &run->contenders[run->contender_count++];
-    *c = (bench_gpu_contender){.is = bench_gpu_entry_at(index)};
+    *c = (bench_gpu_contender){.is = entry};
     for (int i = 0; i < BENCH_GPU_TIMES; i++) {
         c->samples[i] = bench_allocate(&run->model->memory, bench_run_count(run->context), sizeof(double));
         if (!c->samples[i]) {
@@ -171,13 +171,14 @@ static int set_up(bench_gpu_run *run)
     return CLI_DONE;
 }
 
-int bench_gpu_measure(bench_gpu_run *run, const bool wanted[], cli_progress *progress, uint64_t *done)
+int bench_gpu_measure(bench_gpu_run *run, const bench_gpu_entry entries[], uint32_t entry_count, cli_progress *progress,
+                      uint64_t *done)
 {
     run->contender_count = 0;
     run->skipped[0] = '\0';
     bool ok = true;
-    for (uint32_t i = 0; i < bench_gpu_entry_count() && ok; i++) {
-        ok = !wanted[i] || add(run, i);
+    for (uint32_t i = 0; i < entry_count && ok; i++) {
+        ok = add(run, entries[i]);
     }
     int code =
         ok ? set_up(run)

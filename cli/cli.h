@@ -70,6 +70,7 @@ typedef struct cli_options {
     const char *scenes; // bench: names, separated by commas
     const char *contenders;
     bool list;
+    bool tune;
     uint32_t runs; // 0 = 21
 } cli_options;
 

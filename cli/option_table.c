@@ -198,6 +198,13 @@ const cli_option cli_option_table[] = {
      .offset = FIELD(list),
      .verbs = CLI_VERB_BENCH,
      .help = "List scenes and contenders and measure nothing."},
+    {.name = "tune",
+     .type = CLI_OPTION_FLAG,
+     .offset = FIELD(tune),
+     .verbs = CLI_VERB_BENCH,
+     .help =
+         "On a Vulkan device: measure for which sizes of meshes exact boxes cost much more than those of joints, and "
+         "the best size of work items; print the scene options that follow."},
     {.name = "runs",
      .value = "N",
      .type = CLI_OPTION_COUNT32,
@@ -424,10 +431,13 @@ const cli_verb cli_verb_table[] = {
          "copies and fills of its memory: ms, vertices a second, the bytes that each asks for a vertex, and the share "
          "of "
          "the memory's bandwidth that the fewest possible bytes make. What does not fit the device is left out, and "
-         "said.\n"
+         "said. --tune measures the library alone, for rules of automatic bounds and a size of work items that suit "
+         "the "
+         "device, and prints them as C.\n"
          "A FILE is packed as cook does and posed at the middle of its first clip; morph targets are left out. Exit "
          "code 1 if what any contender writes is wrong.",
-     .examples = {"pelt bench", "pelt bench --scenes 'skin*,packed1M' --json", "pelt bench fox.glb --device gpu"}},
+     .examples = {"pelt bench", "pelt bench --scenes 'skin*,packed1M' --json", "pelt bench fox.glb --device gpu",
+                  "pelt bench --device gpu --tune"}},
     {.name = "devices",
      .bit = CLI_VERB_DEVICES,
      .run = cli_devices,

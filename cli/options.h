@@ -58,7 +58,7 @@ typedef struct cli_verb {
     bool several;        // takes more than one operand
     const char *summary;
     const char *text;        // paragraphs, one a line
-    const char *examples[4]; // up to the first NULL
+    const char *examples[5]; // up to the first NULL
 } cli_verb;
 
 // A term with its meaning, for sections of the help text and of the man page.

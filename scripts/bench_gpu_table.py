@@ -14,7 +14,6 @@ import os
 import sys
 
 BEGIN, END = '<!-- pelt bench --device: begin -->', '<!-- pelt bench --device: end -->'
-COLOURS = ['#1f5fa8', '#d1495b', '#2e8b57', '#8a5fb0', '#c98a1b', '#4f4f4f', '#3aa6b9', '#a0522d']
 DRAWS = ('vertex_shader', 'draw_skinned')
 
 
@@ -143,120 +142,9 @@ def crossover(scenes):
     return None
 
 
-# ---- plots
-
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 400, 70, 170, 40, 50
-
-
-def svg(parts):
-    head = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">'
-            '<rect width="100%%" height="100%%" fill="white"/>' % (WIDTH, HEIGHT))
-    return head + '\n'.join(parts) + '</svg>\n'
-
-
-def text(x, y, words, anchor='middle', colour='#333', extra=''):
-    return '<text x="%.1f" y="%.1f" text-anchor="%s" fill="%s"%s>%s</text>' % (x, y, anchor, colour, extra, words)
-
-
-def line(x0, y0, x1, y1, colour='#ddd', extra=''):
-    return '<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"%s/>' % (x0, y0, x1, y1, colour, extra)
-
-
-def short(n):
-    return '%dM' % (n >> 20) if n >= 1 << 20 else '%dk' % (n >> 10) if n >= 1 << 10 else '%d' % n
-
-
-def ticks(low, high):
-    """About six round numbers."""
-    step = 10 ** math.floor(math.log10((high - low) / 3))
-    while (high - low) / step > 6:
-        step *= 2
-    first = math.ceil(low / step)
-    return [k * step for k in range(first, math.floor(high / step) + 1)]
-
-
-def line_plot(title, unit, series, logarithmic, mark=None):
-    """series: name and points (size, value)."""
-    values = [y for _, points in series for _, y in points]
-    sizes = [x for _, points in series for x, _ in points]
-    low, high = min(values), max(values)
-    if logarithmic:
-        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high) + 1e-9)
-        scale, marks = math.log10, [10 ** k for k in range(round(math.log10(low)), round(math.log10(high)) + 1)]
-    else:
-        low, high = min(low, 0), max(high * 1.05, 1e-9)
-        scale, marks = float, ticks(low, high)
-    left, right = math.log2(min(sizes)), math.log2(max(sizes)) + 1e-9
-
-    def at(size, value):
-        x = LEFT + (math.log2(size) - left) / (right - left) * (WIDTH - LEFT - RIGHT)
-        y = HEIGHT - BOTTOM - (scale(value) - scale(low)) / (scale(high) - scale(low)) * (HEIGHT - TOP - BOTTOM)
-        return x, y
-
-    parts = [text(LEFT, 22, title, 'start', '#000', ' font-size="14"')]
-    for y in marks:
-        parts += [line(LEFT, at(min(sizes), y)[1], WIDTH - RIGHT, at(min(sizes), y)[1]),
-                  text(LEFT - 6, at(min(sizes), y)[1] + 4, '%g' % y, 'end')]
-    for n in sorted({1 << round(math.log2(s)) for s in sizes}):
-        parts.append(text(at(n, low if logarithmic else low)[0], HEIGHT - BOTTOM + 18, short(n)))
-    parts += [text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, 'vertices of a mesh'),
-              text(18, (TOP + HEIGHT - BOTTOM) / 2, unit, 'middle', '#333',
-                   ' transform="rotate(-90 18 %.1f)"' % ((TOP + HEIGHT - BOTTOM) / 2))]
-    if mark:
-        x = at(mark, high)[0]
-        parts += [line(x, TOP, x, HEIGHT - BOTTOM, '#888', ' stroke-dasharray="4 3"'),
-                  text(x + 4, TOP + 12, 'equal at %s vertices' % format(round(mark), ','), 'start', '#555')]
-    for k, (name, points) in enumerate(series):
-        colour = COLOURS[k % len(COLOURS)]
-        path = ' '.join('%.1f,%.1f' % at(x, y) for x, y in points)
-        parts.append('<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>' % (path, colour))
-        parts += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (*at(x, y), colour) for x, y in points]
-        parts += [line(WIDTH - RIGHT + 12, TOP + 10 + 20 * k, WIDTH - RIGHT + 32, TOP + 10 + 20 * k, colour,
-                       ' stroke-width="3"'), text(WIDTH - RIGHT + 38, TOP + 14 + 20 * k, name, 'start')]
-    return svg(parts)
-
-
-def bar_plot(title, scenes):
-    """Billions of vertices a second, a group of bars for each scene."""
-    names = [n for n in names_of(scenes, False) if n not in ('pelt_no_box', 'pelt_joint_boxes')]
-    rates = {(s['name'], n): measured(s)[n]['vertices_per_s'] * 1e-9 for s in scenes for n in names if n in measured(s)}
-    high = max(rates.values()) * 1.05
-    group = (WIDTH - LEFT - RIGHT) / len(scenes)
-    bar = group * 0.8 / len(names)
-    bottom = HEIGHT - BOTTOM
-    parts = [text(LEFT, 22, title, 'start', '#000', ' font-size="14"')]
-    for y in ticks(0, high):
-        up = bottom - y / high * (bottom - TOP)
-        parts += [line(LEFT, up, WIDTH - RIGHT, up), text(LEFT - 6, up + 4, '%g' % y, 'end')]
-    for i, scene in enumerate(scenes):
-        parts.append(text(LEFT + group * (i + 0.5), bottom + 18, scene['name']))
-        for k, name in enumerate(names):
-            size = rates.get((scene['name'], name), 0) / high * (bottom - TOP)
-            parts.append('<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>' % (
-                LEFT + group * (i + 0.1) + bar * k, bottom - size, bar * 0.9, size, COLOURS[k % len(COLOURS)]))
-    for k, name in enumerate(names):
-        parts += [line(WIDTH - RIGHT + 12, TOP + 10 + 20 * k, WIDTH - RIGHT + 32, TOP + 10 + 20 * k,
-                       COLOURS[k % len(COLOURS)], ' stroke-width="8"'),
-                  text(WIDTH - RIGHT + 38, TOP + 14 + 20 * k, name, 'start')]
-    return svg(parts)
-
-
-def plots(scenes, sizes):
-    out = {}
-    if scenes:
-        out['gpu_designs.svg'] = bar_plot('Billions of vertices a second', scenes)
-    if len(sizes) > 1:
-        series = [(n, curve(sizes, n, lambda s, of, c: per_vertex(s, c))) for n in names_of(sizes, False)]
-        out['gpu_sizes.svg'] = line_plot('Time over the size of meshes', 'ns a vertex', [s for s in series if s[1]], True)
-        costs = [(words, curve(sizes, n, box_cost)) for n, words in (('pelt', 'exact'), ('pelt_joint_boxes', 'of joints'))]
-        if all(points for _, points in costs):
-            out['gpu_bounds.svg'] = line_plot('What boxes add to the pass', 'percent', costs, False, crossover(sizes))
-    return out
-
-
 # ---- the page
 
-def page_text(bench, sizes, image_path):
+def page_text(bench, sizes, images):
     device, memory = bench['device'], bench['memory']
     scenes = bench['scenes']
     out = ['%s, %s %s, medians of %d runs. Its memory gives %.0f GB/s to a copy (read and written) and %.0f GB/s to a fill.' % (
@@ -271,8 +159,8 @@ def page_text(bench, sizes, image_path):
         at = crossover(sizes)
         if at:
             out += ['Boxes of joints cost less than exact ones from some %s vertices a mesh on.' % format(round(at), ','), '']
-    if image_path is not None:
-        out += ['![%s](%s)' % (name, os.path.join(image_path, name).replace(os.sep, '/')) for name in plots(scenes, sizes)] + ['']
+    if images:
+        out += ['![%s](%s)' % (os.path.basename(path), path) for path in images] + ['']
     return '\n'.join(out)
 
 
@@ -294,14 +182,12 @@ def main():
     arguments = parser.parse_args()
     bench = load(arguments.scenes)
     sizes = load(arguments.sizes)['scenes'] if arguments.sizes else []
-    image_path = None
+    images = []
     if arguments.images:
-        os.makedirs(arguments.images, exist_ok=True)
-        for name, drawing in plots(bench['scenes'], sizes).items():
-            with open(os.path.join(arguments.images, name), 'w', encoding='utf-8') as f:
-                f.write(drawing)
-        image_path = os.path.relpath(arguments.images, os.path.dirname(arguments.write or '') or '.')
-    words = page_text(bench, sizes, image_path)
+        from bench_gpu_plots import write_plots  # here, since it imports this file
+        folder = os.path.relpath(arguments.images, os.path.dirname(arguments.write or '') or '.')
+        images = [os.path.join(folder, name).replace(os.sep, '/') for name in write_plots(bench, sizes, arguments.images)]
+    words = page_text(bench, sizes, images)
     if not arguments.write:
         print(words)
         return 0

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -173,7 +174,7 @@ def made_up(name, size, milliseconds, against='copy'):
                   for n, ms in milliseconds.items()]
     contenders.append({'name': 'groups', 'role': 'baseline', 'passes': 1, 'skipped': 'no room', 'ms': None, 'update_ms': None})
     return {'name': name, 'skipped': None, 'vertices': 1000 * size, 'instances': 1000, 'bytes_read': 28, 'bytes_written': 20,
-            'against': against, 'break_even_passes': None, 'contenders': contenders}
+            'against': against, 'break_even_passes': 2.5, 'contenders': contenders}
 
 
 def test_tables_and_plots_of_the_documentation_are_made_from_the_json(ctx):
@@ -188,9 +189,9 @@ def test_tables_and_plots_of_the_documentation_are_made_from_the_json(ctx):
     (ctx.tmp / 'sizes.json').write_text(json.dumps(sizes))
     marks = '<!-- pelt bench --device: begin -->\n%s<!-- pelt bench --device: end -->\n'
     (ctx.tmp / 'page.md').write_text('one\n' + marks % 'old\n' + 'two\n')
-    words = [sys.executable, SCRIPT, 'scenes.json', 'sizes.json', '--write', 'page.md', '--images', 'plots']
+    command = [sys.executable, SCRIPT, 'scenes.json', 'sizes.json', '--write', 'page.md', '--images', 'plots']
     for _ in range(2):  # again over its own output
-        subprocess.run(words, cwd=ctx.tmp, check=True)
+        subprocess.run(command, cwd=ctx.tmp, check=True)
         page = (ctx.tmp / 'page.md').read_text()
         assert page.startswith('one\n<!--') and page.endswith('-->\ntwo\n') and 'old' not in page
     assert 'absent' not in page
@@ -201,15 +202,101 @@ def test_tables_and_plots_of_the_documentation_are_made_from_the_json(ctx):
     assert designs[1] == ['known', '2.2', '2', '3', '10.0 %', '50.0 %']
     assert ['64', '15.6250', '12.5000', '18.7500', '–'] in rows and ['256', '3.9062', '3.1250', '3.1250', '–'] in rows
     assert 'from some 128 vertices a mesh on' in page
-    drawn = re.findall(r'\(plots/(\w+\.svg)\)', page)
-    assert drawn == ['gpu_designs.svg', 'gpu_sizes.svg', 'gpu_bounds.svg']
-    for name in drawn:
-        assert xml.etree.ElementTree.parse(ctx.tmp / 'plots' / name).getroot().tag.endswith('svg')
-    assert 'equal at 128 vertices' in (ctx.tmp / 'plots' / 'gpu_bounds.svg').read_text()
+    drawn = re.findall(r'\(plots/gpu_(\w+)\.svg\)', page)
+    assert drawn == ['designs', 'sizes', 'exact', 'boxes', 'lanes', 'break_even', 'bytes']
+    plots = {name: xml.etree.ElementTree.parse(ctx.tmp / 'plots' / ('gpu_%s.svg' % name)).getroot() for name in drawn}
+    words = {name: [e.text for e in plot if e.tag.endswith('text')] for name, plot in plots.items()}
+    assert '6.6  (3.0x)' in words['designs'] and '2.2  (+10.0 %)' in words['exact']
+    assert 'equal at 128 vertices' in words['boxes'] and '2.5' in words['break_even'] and '48' in words['bytes']
+    # Exact boxes cost 25 % twice, half way between the 50 % and the 0 % of joint boxes.
+    lines = [[float(p.split(',')[1]) for p in e.get('points').split()] for e in plots['boxes'] if e.tag.endswith('polyline')]
+    (high, low), (middle, same) = sorted(lines)
+    assert high < low and middle == same and abs(2 * middle - high - low) < 0.3
     (ctx.tmp / 'page.md').write_text('no marks\n')
-    assert subprocess.run(words, cwd=ctx.tmp, capture_output=True).returncode == 1
+    assert subprocess.run(command, cwd=ctx.tmp, capture_output=True).returncode == 1
     (ctx.tmp / 'scenes.json').write_text('{"schema": "pelt/bench/1"}')
-    assert subprocess.run(words[:3], cwd=ctx.tmp, capture_output=True).returncode == 1
+    assert subprocess.run(command[:3], cwd=ctx.tmp, capture_output=True).returncode == 1
+
+
+def test_lanes_of_the_library_are_those_of_its_workgroups(ctx):
+    """1,024 vertices an item at most; 32 threads where items have 256 on average or fewer, else 64, or 128 for few items"""
+    script = ('from bench_gpu_plots import lanes, lanes_of_few, wasted\n'
+              'print([lanes(n) for n in (1, 32, 200, 256, 257, 1024, 1025)], [lanes_of_few(n) for n in (200, 257, 1025)],'
+              '"%.3f" % wasted(lambda n: n + 1, 2))')
+    result = subprocess.run([sys.executable, '-c', script], cwd=SCRIPT.parent, capture_output=True, text=True, check=True,
+                            env=dict(os.environ, PYTHONDONTWRITEBYTECODE='1'))
+    # Of 2 the sizes within half an octave are 2 alone, since 1.41 and 2.83 bound them: a third is wasted.
+    assert result.stdout == '[32, 32, 224, 256, 320, 1024, 1088] [224, 384, 1152] 33.333\n', result.stdout
+
+
+def tune(ctx, *words):
+    result = ctx.pelt(['bench', '--tune', '--quiet', '--device', real_device(ctx), '--runs', '1', *words], env=validated(ctx),
+                      timeout=600)
+    assert result.rc == 0 and result.err == '', result.err
+    return result.out
+
+
+def check_tuned_sizes(info):
+    vertices = [s['vertices'] for s in info['sizes']]
+    most = 4096 if info['device']['software'] else 1 << 20
+    assert vertices == [n for n in (16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576) if n <= most]
+    total = most if info['device']['software'] else 4 << 20
+    for size in info['sizes']:
+        assert size['instances'] == total // size['vertices'] and list(size['ms']) == ['none', 'exact', 'joints']
+        for times in size['ms'].values():
+            check_times(times)
+        none, exact, joints = (size['ms'][k]['median'] for k in ('none', 'exact', 'joints'))
+        # One run has no spread, so none is unsure.
+        assert size['bounds'] == ('conservative' if exact - joints > 0.03 * none else 'exact'), size
+
+
+def test_tune_measures_boxes_and_items_and_recommends(ctx):
+    info = json.loads(tune(ctx, '--json'))
+    assert list(info) == ['schema', 'device', 'runs', 'sizes', 'rules', 'item_vertices', 'warnings']
+    assert info['schema'] == 'pelt/tune/1' and info['runs'] == 1 and info['device']['name'] and info['device']['driver']
+    check_tuned_sizes(info)
+    ends = [r['vertex_count'] for r in info['rules']]
+    assert ends == sorted(set(ends)) and ends[-1] == 2 ** 32 - 1
+    for size in info['sizes']:
+        assert next(r['bounds'] for r in info['rules'] if size['vertices'] <= r['vertex_count']) == size['bounds']
+    kinds = [r['bounds'] for r in info['rules']]
+    assert all(a != b for a, b in zip(kinds, kinds[1:]))
+    items = info['item_vertices']
+    assert items['sizes'] == [64, 128, 256, 512, 1024] and [s['name'] for s in items['scenes']] == ['crowd', 'unique', 'tiny200']
+    for k, mean in enumerate(items['means']):
+        product = 1
+        for scene in items['scenes']:
+            check_times(scene['ms'][k])
+            product *= scene['ms'][k]['median']
+        assert close(mean ** 3, product)
+    good = [n for n, mean in zip(items['sizes'], items['means']) if mean <= 1.01 * min(items['means'])]
+    assert items['best'] == good[-1]
+
+
+def test_tune_prints_options_that_compile(ctx):
+    text = tune(ctx)
+    options = text.split('\nas C:\n')[1]
+    rules = re.findall(r'\{(\w+), PELT_VK_BOUNDS_(EXACT|CONSERVATIVE)\},', options)
+    assert rules and rules[-1][0] == 'UINT32_MAX' and '.bounds_rule_count = %d,' % len(rules) in options
+    assert re.search(r'\.item_vertices = (64|128|256|512|1024),', options) and '.bounds = PELT_VK_BOUNDS_AUTO,' in options
+    names = [line.split()[0] for line in text.splitlines() if line.startswith('  ') and line.split()]
+    assert {'16', '4,096', 'crowd', 'unique', 'tiny200', 'geometric'} <= set(names)
+    compiler = shutil.which('cc')
+    if compiler:
+        (ctx.tmp / 'options.c').write_text('#include <pelt/vulkan.h>\nint main(void)\n{\n%s    return options.item_vertices == 0;\n}\n'
+                                           % options)
+        subprocess.run([compiler, '-std=c17', '-Wall', '-Werror', '-fsyntax-only', '-I', SCRIPT.parent.parent / 'include', 'options.c'],
+                       cwd=ctx.tmp, check=True)
+
+
+def test_tune_stands_alone(ctx):
+    device = real_device(ctx)
+    for words in (['--scenes', 'crowd'], ['--contenders', 'pelt'], ['--vertices', '64'], ['--list']):
+        ctx.fails(['bench', '--tune', '--device', device, *words], 2, '--tune', words[0], '--device gpu --tune')
+    ctx.fails(['bench', '--tune', '--device', device, 'fox.glb'], 2, '--tune', 'FILE')
+    for words in ([], ['--device', 'cpu']):
+        ctx.fails(['bench', '--tune', *words], 2, '--tune', '--device')
+    ctx.fails(['bench', '--tune', '--device', 'no such card'], 6, 'no such card')
 
 
 def test_text_has_a_row_for_each_contender(ctx):
