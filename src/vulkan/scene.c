@@ -32,9 +32,10 @@ static void choose_consumers(const pelt_vk_context *context, pelt_vk_scene_optio
     }
 }
 
-// What automatic bounds are without a caller's rules: exact for every size. On an H200 they cost at most 3 % of the
-// pass.
-static const pelt_vk_bounds_rule default_rules[] = {{UINT32_MAX, PELT_VK_BOUNDS_EXACT}};
+// What automatic bounds are without a caller's rules, as `pelt bench --tune` measured it on an H200: from here on exact
+// boxes cost over 3 % of the pass more than those of joints (bench/results/h200_vulkan/tune.json).
+static const pelt_vk_bounds_rule default_rules[] = {{4095, PELT_VK_BOUNDS_EXACT},
+                                                    {UINT32_MAX, PELT_VK_BOUNDS_CONSERVATIVE}};
 
 static pelt_result check_rules(pelt_vk_scene_options *o, pelt_error *error)
 {
