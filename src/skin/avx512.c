@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The AVX-512 kernel: 16 vertices at a time. Runs of up to 16 or 32 joints are blended by permutes; no gathers, which
-// are many times slower, and no transposes. Everything else is blended a whole matrix per vertex and influence, and
-// then transposed.
+// The AVX-512 kernel: 16 vertices at a time. Runs, and whole palettes, of up to 16 or 32 joints are blended by
+// permutes; no gathers, which are many times slower, and no transposes. Everything else is blended a whole matrix per
+// vertex and influence, and then transposed.
 #include "base/cpu.h"
 
 #if defined(PELTI_X86)
@@ -27,7 +27,7 @@ static wide find_bound(const pelti_skin_plan *plan)
     return _mm512_set1_ps(square * square * square * SURE_SHARE);
 }
 
-WIDE_INLINE void skin_tables(const span *s, shape x, const wide *table, bool two_tables, uint32_t first, uint32_t last,
+WIDE_INLINE void skin_tables(const span *s, const wide *table, bool two_tables, uint32_t first, uint32_t last,
                              wide_box *box)
 {
     const wide palette_bound = find_bound(s->plan);
@@ -36,35 +36,10 @@ WIDE_INLINE void skin_tables(const span *s, shape x, const wide *table, bool two
         block b;
         wide m[12];
         wide bound = palette_bound;
-        make_block(s, x, v, last, &b);
-        if (x.tight) {
-            prefetch_tight(s, &b);
-        } else {
-            prefetch_ahead(s, v);
-        }
-        blend_table(s, &b, x, table, two_tables, NULL, m, &bound);
-        finish_block(s, &b, x, skin_blended(s, &b, x, m, &bound, &local));
-    }
-    *box = local;
-}
-
-WIDE_INLINE void skin_rows(const span *s, shape x, row_group *g, uint32_t first, uint32_t last, wide_box *box)
-{
-    wide_box local = *box; // in registers
-    for (uint32_t v = first; v < last; v += WIDE) {
-        block b;
-        wide m[12];
-        if ((v - first) % GROUP_SIZE == 0) {
-            load_group(s, false, v, last, g);
-        }
-        make_block(s, x, v, last, &b);
-        if (x.tight) {
-            prefetch_tight(s, &b);
-        } else {
-            prefetch_ahead(s, v);
-        }
-        blend_rows(g, v - g->first, m);
-        finish_block(s, &b, x, skin_blended(s, &b, x, m, NULL, &local));
+        make_block(s, STRIDED, v, last, &b);
+        prefetch_ahead(s, v);
+        blend_table(s, &b, table, two_tables, NULL, m, &bound);
+        finish_block(s, &b, STRIDED, skin_blended(s, &b, STRIDED, m, &bound, &local));
     }
     *box = local;
 }
@@ -74,19 +49,31 @@ typedef void table_loop(const span *s, const wide *table, uint32_t first, uint32
 static __attribute__((noinline)) void narrow_strided(const span *s, const wide *table, uint32_t first, uint32_t last,
                                                      wide_box *box)
 {
-    skin_tables(s, STRIDED, table, false, first, last, box);
+    skin_tables(s, table, false, first, last, box);
 }
 
 static __attribute__((noinline)) void listed_strided(const span *s, const wide *table, uint32_t first, uint32_t last,
                                                      wide_box *box)
 {
-    skin_tables(s, STRIDED, table, true, first, last, box);
+    skin_tables(s, table, true, first, last, box);
 }
 
 static __attribute__((noinline)) void rows_any(const span *s, row_group *g, uint32_t first, uint32_t last,
                                                wide_box *box)
 {
-    skin_rows(s, STRIDED, g, first, last, box);
+    wide_box local = *box; // in registers
+    for (uint32_t v = first; v < last; v += WIDE) {
+        block b;
+        wide m[12];
+        if ((v - first) % GROUP_SIZE == 0) {
+            load_group(s, false, v, last, g);
+        }
+        make_block(s, STRIDED, v, last, &b);
+        prefetch_ahead(s, v);
+        blend_rows(g, v - g->first, m);
+        finish_block(s, &b, STRIDED, skin_blended(s, &b, STRIDED, m, NULL, &local));
+    }
+    *box = local;
 }
 
 static void blend_any(const span *s, const block *b, blend_kind kind, const wide *table, const lane_extras *extras,
@@ -100,10 +87,10 @@ static void blend_any(const span *s, const block *b, blend_kind kind, const wide
         }
         return;
     case BLEND_NARROW:
-        blend_table(s, b, GENERAL, table, false, extras, m, bound);
+        blend_table(s, b, table, false, extras, m, bound);
         return;
     case BLEND_LISTED:
-        blend_table(s, b, GENERAL, table, true, extras, m, bound);
+        blend_table(s, b, table, true, extras, m, bound);
         return;
     case BLEND_ROWS:
         load_group(s, extras != NULL, b->first, b->first + b->count, g);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Blending by permutes, for runs of up to 16 or 32 joints: twelve registers (or twenty-four) hold one element of the
-// matrices of all joints, and one permute fetches it for 16 vertices.
+// Blending by permutes, for runs and whole palettes of up to 16 or 32 joints: twelve registers (or twenty-four) hold
+// one element of the matrices of all joints, and one permute fetches it for 16 vertices.
 #ifndef PELTI_SKIN_AVX512_TABLES_H
 #define PELTI_SKIN_AVX512_TABLES_H
 
@@ -91,12 +91,8 @@ WIDE_INLINE void load_unorm(const char *data, size_t stride, wide out[4])
 }
 
 // Four weights of each vertex of a job with runs, from slot 4 * part on, in the order in which they are summed.
-WIDE_INLINE void load_weights(const pelt_skin_job *job, const block *b, shape x, size_t part, wide out[4])
+WIDE_INLINE void load_weights(const pelt_skin_job *job, const block *b, size_t part, wide out[4])
 {
-    if (x.tight && !x.packed) {
-        wide_load4(b->weights, b->weights_stride, out);
-        return;
-    }
     switch (job->weight_format) {
     case PELT_WEIGHT_SORTED:
         wide_decode_weights(wide_load_codes(b->weights, b->weights_stride), true, out);
@@ -181,12 +177,12 @@ static __attribute__((noinline)) void add_extras(const pelt_skin_job *job, const
 
 // Slots that are zero in the whole block are left out: from the last on, or where there are eight, any. bound: what the
 // square of the determinant must exceed.
-WIDE_INLINE void blend_table(const span *s, const block *b, shape x, const wide *table, bool two_tables,
+WIDE_INLINE void blend_table(const span *s, const block *b, const wide *table, bool two_tables,
                              const lane_extras *extras, wide m[12], wide *bound)
 {
     const pelt_skin_job *job = &s->plan->job;
     wide weights[4];
-    load_weights(job, b, x, 0, weights);
+    load_weights(job, b, 0, weights);
     for (int i = 0; extras && i < 4; i++) {
         weights[i] = _mm512_mul_ps(weights[i], _mm512_loadu_ps(extras->shares));
     }
@@ -211,12 +207,12 @@ WIDE_INLINE void blend_table(const span *s, const block *b, shape x, const wide 
     if (extras) {
         add_extras(job, extras, m);
     }
-    if (x.packed || pelti_skin_weights_packed(job)) {
+    if (pelti_skin_weights_packed(job)) {
         return;
     }
     wide sum = sum_sizes(weights);
-    if (!x.tight && job->influence_count == 8) {
-        load_weights(job, b, x, 1, weights);
+    if (job->influence_count == 8) {
+        load_weights(job, b, 1, weights);
         indices = load_bytes(b, 1);
         sum = _mm512_add_ps(sum, sum_sizes(weights));
         for (int i = 0; i < 4; i++) {

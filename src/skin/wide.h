@@ -8,8 +8,7 @@
 //   wide_fms(a, b, c)               a * b - c
 //   wide_min(a, b), wide_max(a, b)  a < b ? a : b, a > b ? a : b, so b where either is NaN
 //   wide_load3, wide_load4          WIDE vertices of 3 or 4 floats, stride bytes apart, one component in each vector.
-//   The
-//                                   strided load of 3 reads 4 bytes past each.
+//                                   The strided load of 3 reads 4 bytes past each.
 //   wide_load_codes                 the same of one integer
 //   wide_store3, wide_store4, wide_store_codes   the way back, not a byte more; streamed: past the caches where aligned
 //   lane_vertices                   which vertex of the block a lane holds: any order that all of these share

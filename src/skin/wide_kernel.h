@@ -405,7 +405,8 @@ static rows_function *choose_rows(const pelt_skin_job *job)
     if (known && job->out_positions && job->out_normals && job->out_tangents) {
         return rows_all;
     }
-    if (known && !job->out_normals && !job->out_tangents) {
+    bool places = job->out_positions || job->box;
+    if (known && places && !job->out_normals && !job->out_tangents) {
         return rows_places;
     }
     return floats ? rows_floats : is_tight(job, true) ? rows_packed : rows_strided;

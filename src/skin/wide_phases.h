@@ -16,7 +16,7 @@ typedef struct group_matrices {
 } group_matrices;
 
 // Signs and normals, these not yet of unit length.
-ALWAYS_INLINE void begin_normals(const span *s, shape x, bool normals, uint32_t first, uint32_t last,
+ALWAYS_INLINE void begin_normals(const span *s, shape x, bool signs, bool normals, uint32_t first, uint32_t last,
                                  group_matrices *in)
 {
     for (uint32_t v = first, i = 0; v < last; v += WIDE, i++) {
@@ -26,8 +26,10 @@ ALWAYS_INLINE void begin_normals(const span *s, shape x, bool normals, uint32_t 
         make_block(s, x, v, last, &b);
         make_cofactors(in->m[i], 0, 0, &f);
         find_unsure(in->m[i], NULL, &f);
-        if (!x.tight) {
+        if (signs) {
             skin_signs(s, &b, &f);
+        }
+        if (!x.tight) {
             in->signs[i] = f.sign;
         }
         if (normals) {
@@ -99,9 +101,9 @@ ALWAYS_INLINE void skin_phases(const span *s, shape x, uint32_t first, uint32_t 
     bool signs = !x.tight && (job->out_mirrored || (job->flags & PELT_NORMAL_OUTWARD));
     bool places = job->out_positions || job->box;
     if (job->out_normals) {
-        begin_normals(s, x, true, first, last, in);
+        begin_normals(s, x, signs, true, first, last, in);
     } else if (signs || job->out_tangents) {
-        begin_normals(s, x, false, first, last, in);
+        begin_normals(s, x, signs, false, first, last, in);
     }
     if (job->out_normals && job->out_tangents) {
         begin_tangents(s, x, true, true, first, last, in);

@@ -43,28 +43,63 @@ static void turn_indices(const uint8_t *from, uint32_t count, uint8_t *out)
     }
 }
 
-// 16-bit indices in the order in which influences are summed, slots of each vertex: in the copy, or where they lie. Of
-// sorted weights slot 3 goes first.
-static const uint16_t *load_indices(const span *s, uint32_t first, uint32_t count, uint32_t slots, uint16_t *copy)
+// Inlined with the number of influences known, so that nothing loops over those of one vertex.
+ALWAYS_INLINE void copy_indices(const char *joints, size_t stride, uint32_t count, uint32_t used, uint16_t *copy)
 {
-    const pelt_skin_job *job = &s->plan->job;
-    uint32_t used = job->influence_count;
-    bool last_first = job->weight_format == PELT_WEIGHT_SORTED;
-    const char *joints = element(s->joints, s->joints_stride, first - s->first_vertex);
-    if (used == slots && s->joints_stride == used * sizeof *copy && !last_first) {
-        return (const uint16_t *)(const void *)joints;
+    const uint32_t slots = used <= 4 ? 4 : 8;
+    for (uint32_t v = 0; v < count; v++) {
+        uint16_t own[SLOT_LIMIT]; // compilers that see one loop over all read past the last vertex
+        memcpy(own, joints + stride * v, used * sizeof own[0]);
+        for (uint32_t i = 0; i < slots; i++) {
+            copy[v * slots + i] = own[i < used ? i : 0];
+        }
     }
-    for (uint32_t v = 0; used == 4 && v < count; v++) {
+}
+
+static void copy_four_indices(const char *joints, size_t stride, uint32_t count, bool last_first, uint16_t *copy)
+{
+    for (uint32_t v = 0; v < count; v++) {
         uint64_t four = 0;
-        memcpy(&four, joints + s->joints_stride * v, sizeof four);
+        memcpy(&four, joints + stride * v, sizeof four);
         four = last_first ? four << 16 | four >> 48 : four;
         memcpy(copy + (size_t)v * 4, &four, sizeof four);
     }
-    for (uint32_t v = 0; used != 4 && v < count; v++) {
-        const uint16_t *from = (const uint16_t *)(const void *)(joints + s->joints_stride * v);
-        for (uint32_t i = 0; i < slots; i++) {
-            copy[v * slots + i] = from[i < used ? i : 0];
-        }
+}
+
+// 16-bit indices in the order in which influences are summed, slots of each vertex: in the copy, or where they lie. Of
+// sorted weights, which are four, slot 3 goes first.
+static const uint16_t *load_indices(const span *s, uint32_t first, uint32_t count, uint32_t slots, uint16_t *copy)
+{
+    const pelt_skin_job *job = &s->plan->job;
+    bool last_first = job->weight_format == PELT_WEIGHT_SORTED;
+    const char *joints = element(s->joints, s->joints_stride, first - s->first_vertex);
+    if (job->influence_count == slots && s->joints_stride == slots * sizeof *copy && !last_first) {
+        return (const uint16_t *)(const void *)joints;
+    }
+    switch (job->influence_count) {
+    case 1:
+        copy_indices(joints, s->joints_stride, count, 1, copy);
+        break;
+    case 2:
+        copy_indices(joints, s->joints_stride, count, 2, copy);
+        break;
+    case 3:
+        copy_indices(joints, s->joints_stride, count, 3, copy);
+        break;
+    case 4:
+        copy_four_indices(joints, s->joints_stride, count, last_first, copy);
+        break;
+    case 5:
+        copy_indices(joints, s->joints_stride, count, 5, copy);
+        break;
+    case 6:
+        copy_indices(joints, s->joints_stride, count, 6, copy);
+        break;
+    case 7:
+        copy_indices(joints, s->joints_stride, count, 7, copy);
+        break;
+    default:
+        copy_indices(joints, s->joints_stride, count, 8, copy);
     }
     return copy;
 }
@@ -107,20 +142,58 @@ static void decode_group(const span *s, uint32_t first, uint32_t count, float *o
     }
 }
 
-static void load_weights_as_floats(const span *s, uint32_t first, uint32_t count, uint32_t slots, float *out)
+// Inlined with the number of influences known, so that nothing loops over those of one vertex.
+ALWAYS_INLINE void copy_weights(const span *s, uint32_t first, uint32_t count, uint32_t used, float *out)
 {
     const pelt_skin_job *job = &s->plan->job;
-    for (uint32_t v = 0; v < count; v++) {
-        const char *from = element(job->weights, job->weights_stride, first + v);
+    const uint32_t slots = used <= 4 ? 4 : 8;
+    const char *from = element(job->weights, job->weights_stride, first);
+    bool words = job->weight_format == PELT_WEIGHT_UNORM16;
+    for (uint32_t v = 0; words && v < count; v++) {
+        uint16_t own[SLOT_LIMIT] = {0};
+        memcpy(own, from + job->weights_stride * v, used * sizeof own[0]);
         for (uint32_t i = 0; i < slots; i++) {
-            float weight = 0.0F;
-            if (i < job->influence_count) {
-                weight = job->weight_format == PELT_WEIGHT_UNORM16
-                             ? pelti_skin_unorm16(((const uint16_t *)(const void *)from)[i])
-                             : ((const float *)(const void *)from)[i];
-            }
-            out[v * slots + i] = weight;
+            out[v * slots + i] = pelti_skin_unorm16(own[i]);
         }
+    }
+    for (uint32_t v = 0; !words && v < count; v++) {
+        const float *own = (const float *)(const void *)(from + job->weights_stride * v);
+        float *to = out + (size_t)v * slots;
+        for (uint32_t i = 0; i < used; i++) {
+            to[i] = own[i];
+        }
+        for (uint32_t i = used; i < slots; i++) {
+            to[i] = 0.0F;
+        }
+    }
+}
+
+static void load_weights_as_floats(const span *s, uint32_t first, uint32_t count, float *out)
+{
+    switch (s->plan->job.influence_count) {
+    case 1:
+        copy_weights(s, first, count, 1, out);
+        break;
+    case 2:
+        copy_weights(s, first, count, 2, out);
+        break;
+    case 3:
+        copy_weights(s, first, count, 3, out);
+        break;
+    case 4:
+        copy_weights(s, first, count, 4, out);
+        break;
+    case 5:
+        copy_weights(s, first, count, 5, out);
+        break;
+    case 6:
+        copy_weights(s, first, count, 6, out);
+        break;
+    case 7:
+        copy_weights(s, first, count, 7, out);
+        break;
+    default:
+        copy_weights(s, first, count, 8, out);
     }
 }
 
@@ -190,7 +263,7 @@ static void load_group(const span *s, bool has_extras, uint32_t first, uint32_t 
             scale_by_shares(s, first, count, g->scratch);
         }
     } else {
-        load_weights_as_floats(s, first, count, g->slots, g->scratch);
+        load_weights_as_floats(s, first, count, g->scratch);
     }
     for (uint32_t v = count; v % WIDE != 0; v++) {
         size_t from = (size_t)(count / WIDE * WIDE) * g->slots;

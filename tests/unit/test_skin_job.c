@@ -260,6 +260,10 @@ static void outputs_over_inputs_are_refused(void **state)
     ACCEPTS(f.job.out_positions = f.deltas; f.morph.weight = 0.0F);
     ACCEPTS(f.job.out_positions = f.weights; f.job.influence_count = 0; f.job.vertex_count = 4);
     ACCEPTS(f.job.out_positions = f.positions + COUNT * 3);
+    const float *nowhere = (const float *)(uintptr_t)4096; // no such page
+    ACCEPTS(f.job.positions = nowhere; f.job.out_positions = NULL; f.job.box = NULL);
+    ACCEPTS(f.job.positions = nowhere; f.job.out_positions = NULL; f.job.box = NULL; f.job.out_normals = NULL;
+            f.job.out_tangents = NULL);
 }
 
 static void outputs_over_outputs_are_refused(void **state)
