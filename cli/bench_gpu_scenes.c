@@ -86,18 +86,20 @@ const uint32_t bench_gpu_scene_count = sizeof bench_gpu_scene_table / sizeof *be
 static int select_scene(const cli_context *context, bench_gpu_name name, bool wanted[])
 {
     uint32_t found = 0;
+    const bench_gpu_scene *unmet = NULL;
     for (uint32_t i = 0; i < bench_gpu_scene_count; i++) {
         const bench_gpu_scene *scene = &bench_gpu_scene_table[i];
         if (!bench_name_matches(scene->name, name.text, name.length)) {
             continue;
         }
-        found++;
         bool without_file = scene->kind == BENCH_FILE && !context->options.input;
-        if (without_file && name.text[name.length - 1] != '*') {
-            return cli_fail(context, CLI_USAGE, NULL, NULL, "for example: pelt bench fox.glb --device gpu",
-                            "scene %s needs a FILE", scene->name);
-        }
         wanted[i] = !without_file;
+        found += !without_file;
+        unmet = without_file && !unmet ? scene : unmet;
+    }
+    if (found == 0 && unmet) {
+        return cli_fail(context, CLI_USAGE, NULL, NULL, "for example: pelt bench fox.glb --device gpu",
+                        "scene %s needs a FILE", unmet->name);
     }
     return found ? CLI_DONE : bench_gpu_unknown(context, "scene", name);
 }

@@ -100,17 +100,20 @@ bool bench_name_matches(const char *name, const char *pattern, size_t length)
 static int select_pattern(const cli_context *context, const char *pattern, size_t length, bool wanted[])
 {
     uint32_t found = 0;
+    const bench_scene *unmet = NULL;
     for (uint32_t i = 0; i < bench_scene_count; i++) {
-        if (!bench_name_matches(bench_scene_table[i].name, pattern, length)) {
+        const bench_scene *scene = &bench_scene_table[i];
+        if (!bench_name_matches(scene->name, pattern, length)) {
             continue;
         }
-        found++;
-        bool without_file = bench_scene_table[i].kind == BENCH_FILE && !context->options.input;
-        if (without_file && pattern[length - 1] != '*') {
-            return cli_fail(context, CLI_USAGE, NULL, NULL, "for example: pelt bench fox.glb", "scene %s needs a FILE",
-                            bench_scene_table[i].name);
-        }
+        bool without_file = scene->kind == BENCH_FILE && !context->options.input;
         wanted[i] = !without_file;
+        found += !without_file;
+        unmet = without_file && !unmet ? scene : unmet;
+    }
+    if (found == 0 && unmet) {
+        return cli_fail(context, CLI_USAGE, NULL, NULL, "for example: pelt bench fox.glb", "scene %s needs a FILE",
+                        unmet->name);
     }
     if (found == 0) {
         int shown = length > 100 ? 100 : (int)length;

@@ -89,6 +89,7 @@ def test_scenes_are_named_by_list_and_star(ctx):
     for words in ('none', 'skin4k,', 'skin', 'Skin4k', 'zz*'):
         ctx.fails(['bench', '--scenes', words], 2, 'no scene is named', '--list')
     ctx.fails(['bench', '--scenes', 'file'], 2, 'scene file needs a FILE')
+    ctx.fails(['bench', '--scenes', 'file*'], 2, 'scene file needs a FILE')
     text = ctx.pelt('bench --list')
     table = text.out.split('\n\n')[0]
     assert text.rc == 0 and [line.split()[0] for line in table.splitlines()[1:]] == every

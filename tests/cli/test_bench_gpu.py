@@ -320,6 +320,7 @@ def test_lists_name_scenes_and_contenders(ctx):
     for words in ('none', 'pelt,', 'Pelt'):
         ctx.fails(['bench', '--device', device, '--contenders', words], 2, 'no contender', '--list')
     ctx.fails(['bench', '--device', device, '--scenes', 'file'], 2, 'scene file needs a FILE')
+    ctx.fails(['bench', '--device', device, '--scenes', 'file*'], 2, 'scene file needs a FILE')
     ctx.fails(['bench', '--contenders', 'pelt'], 2, '--contenders is for benches on a Vulkan device')
     text = ctx.pelt('bench --list').out
     for entry in listed(ctx)['gpu_scenes'] + listed(ctx)['gpu_contenders']:
