@@ -137,6 +137,10 @@ static int check_instance(bench_gpu_run *run, bench_gpu_contender *c, const arra
     bool right = false;
     int code = c->is.baseline ? check_baseline(run, c, a, &mesh, instance, &right)
                               : check_ours(run, c, a, &mesh, instance, &right);
+    if (code == CLI_DONE && !right && c->is.baseline && m->scene->kind == BENCH_FILE) {
+        snprintf(c->skipped, sizeof c->skipped, "its floats do not follow this file's matrices");
+        return CLI_DONE;
+    }
     if (code == CLI_DONE && !right) {
         return cli_fail(run->context, CLI_NEGATIVE, NULL, NULL, "'pelt verify FILE' tells where devices differ",
                         "scene %s: what %s writes is wrong, so nothing was timed", m->scene->name, c->is.name);

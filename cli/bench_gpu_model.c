@@ -88,6 +88,24 @@ static bool fill_source(bench_gpu_model *m, const pelt_primitive *unpacked, uint
     return true;
 }
 
+// What every thread of a workgroup reads before its first vertex: the frame's item, and the records of item, mesh and
+// instance. As many threads as the library takes for slices of up to 256 vertices, or for larger ones.
+static double record_bytes(const pelt_cooked_primitive *p)
+{
+    enum {
+        RECORDS = 16 + 40 + 96 + 128,
+        LARGEST = 1024,
+        SMALL = 256
+    };
+    uint64_t items = 0;
+    for (uint32_t r = 0; r < p->run_count; r++) {
+        items += (p->runs[r].vertex_count + LARGEST - 1) / LARGEST;
+    }
+    items = p->run_count > 0 ? items : (p->vertex_count + LARGEST - 1) / LARGEST;
+    uint32_t threads = p->vertex_count <= SMALL * items ? 32 : 64;
+    return (double)items * (threads * RECORDS + sizeof(pelt_box));
+}
+
 static void count_bytes(bench_gpu_model *m)
 {
     double requested = 0;
@@ -102,6 +120,7 @@ static void count_bytes(bench_gpu_model *m)
         }
     }
     cook_layout layout = {0};
+    double records = 0;
     uint32_t primitive = PELT_NONE;
     for (uint32_t i = 0; i < m->data.instance_count; i++) {
         const bench_gpu_mesh *mesh = &m->meshes[m->data.instances[i].mesh];
@@ -109,10 +128,11 @@ static void count_bytes(bench_gpu_model *m)
         if (mesh->primitive != primitive) {
             primitive = mesh->primitive;
             layout = cook_layout_of(&m->streams->primitives[primitive], NULL);
+            records = record_bytes(&m->streams->primitives[primitive]);
         }
         m->vertex_count += n;
         m->streams_written += n * layout.written + sizeof(pelt_box);
-        requested += n * (layout.read_after + layout.list_palette + layout.written);
+        requested += n * (layout.read_after + layout.list_palette + layout.written) + records;
     }
     m->requested = requested / (double)m->vertex_count;
     m->writes = m->streams_written > 2 * m->streams_read;

@@ -155,6 +155,13 @@ static uint32_t extra_count(const primitive_check *check, const pelt_run *run, u
 }
 
 // Weights are none below zero, and classes are as the run counts them: what a kernel may skip has no weight.
+// Of sorted weights the implied one is the largest and the others fall: none stands behind a zero.
+static bool has_gap(pelt_weight_encoding encoding, const float w[4])
+{
+    bool stored = (w[0] == 0.0f && w[1] != 0.0f) || (w[1] == 0.0f && w[2] != 0.0f);
+    return encoding == PELT_WEIGHTS_SORTED && (stored || w[3] == 0.0f);
+}
+
 static pelt_result check_weights(const primitive_check *check, const pelt_run *run)
 {
     const pelt_cooked_primitive *out = check->out;
@@ -168,6 +175,11 @@ static pelt_result check_weights(const primitive_check *check, const pelt_run *r
             return pelti_cooked_refuse(pelti_cooked_section(check->cooked, FILE_WGHT, check->index, 0),
                                        (uint64_t)run->first_vertex + i, check->error,
                                        "vertex %u: the implied weight is negative", run->first_vertex + i);
+        }
+        if (has_gap(out->encoding, w)) {
+            return pelti_cooked_refuse(pelti_cooked_section(check->cooked, FILE_WGHT, check->index, 0),
+                                       (uint64_t)run->first_vertex + i, check->error,
+                                       "vertex %u: a weight of zero stands before others", run->first_vertex + i);
         }
         uint32_t used =
             (w[0] != 0.0f ? 1u : 0u) + (w[1] != 0.0f ? 1u : 0u) + (w[2] != 0.0f ? 1u : 0u) + (w[3] != 0.0f ? 1u : 0u);

@@ -252,24 +252,23 @@ static void dispatch(batch *b, pelti_vk_pass pass, const void *push, uint32_t pu
     b->dispatch_count++;
 }
 
-static void record_palettes_and_items(batch *b)
+static void record_items(batch *b)
 {
-    if (b->palette_count > 0) {
-        grid g = make_grid(b, b->palette_count);
-        gpu_palette_push push = {b->palettes.address, b->scene->palette_table.range.address, b->palette_count,
-                                 g.columns};
-        dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
-    }
-    if (b->update_count > 0) {
-        grid g = make_grid(b, (b->update_count - 1) / GPU_ITEMS_THREADS + 1);
-        gpu_items_push push = {.updates = b->updates.address,
-                               .instances = b->scene->instance_table.range.address,
-                               .frame_items = b->frame_items,
-                               .update_count = b->update_count,
-                               .item_count = b->item_count,
-                               .group_columns = g.columns};
-        dispatch(b, PELTI_VK_ITEMS, &push, sizeof push, g);
-    }
+    grid g = make_grid(b, (b->update_count - 1) / GPU_ITEMS_THREADS + 1);
+    gpu_items_push push = {.updates = b->updates.address,
+                           .instances = b->scene->instance_table.range.address,
+                           .frame_items = b->frame_items,
+                           .update_count = b->update_count,
+                           .item_count = b->item_count,
+                           .group_columns = g.columns};
+    dispatch(b, PELTI_VK_ITEMS, &push, sizeof push, g);
+}
+
+static void record_palettes(batch *b)
+{
+    grid g = make_grid(b, b->palette_count);
+    gpu_palette_push push = {b->palettes.address, b->scene->palette_table.range.address, b->palette_count, g.columns};
+    dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
 }
 
 static void record_skin(batch *b)
@@ -331,7 +330,13 @@ static void record_commands(batch *b)
         barrier(b, transfer, VK_ACCESS_2_TRANSFER_WRITE_BIT, compute, compute_access);
     }
     timestamp(b, PELT_VK_TIMESTAMP_UPLOADS);
-    record_palettes_and_items(b);
+    if (b->update_count > 0) {
+        record_items(b);
+    }
+    timestamp(b, PELT_VK_TIMESTAMP_ITEMS);
+    if (b->palette_count > 0) {
+        record_palettes(b);
+    }
     timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
     if (b->update_count > 0) {
         between_passes(b);
@@ -342,9 +347,9 @@ static void record_commands(batch *b)
         between_passes(b);
         record_reduce(b);
     }
-    timestamp(b, PELT_VK_TIMESTAMP_REDUCE);
     barrier(b, compute | (copies ? transfer : 0), copies ? writes : VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
             o->consumer_stages, o->consumer_access);
+    timestamp(b, PELT_VK_TIMESTAMP_REDUCE);
 }
 
 // ---- the call
