@@ -109,7 +109,7 @@ static double geometric_mean(const tune_result *t, int item)
 // Of sizes that are as good the largest, which makes the fewest items.
 void tune_choose_item(tune_result *t)
 {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int i = 0; i < TUNE_ITEMS; i++) {
         t->means[i] = geometric_mean(t, i);
         least = t->means[i] < least ? t->means[i] : least;
