@@ -177,8 +177,7 @@ typedef struct bench_gpu_timer {
     VkQueryPool pool;
     double period;      // ns of one tick
     uint64_t mask;      // of the bits that count
-    double spin_rounds; // of a ms; 0: on the processor
-    bool keeps_busy;    // before what is measured
+    double spin_rounds; // of a ms, before what is measured; 0: on the processor, and not yet known
     double idle_since;  // ms of the clock
 } bench_gpu_timer;
 

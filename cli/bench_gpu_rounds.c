@@ -193,7 +193,6 @@ int bench_gpu_measure(bench_gpu_run *run, const bench_gpu_entry entries[], uint3
     int code =
         ok ? set_up(run)
            : cli_fail(run->context, CLI_LIMIT, NULL, NULL, NULL, "out of memory for scene %s", run->model->scene->name);
-    run->timer.keeps_busy = true;
     code = code == CLI_DONE ? time_all(run, progress, done) : code;
     for (uint32_t k = 0; k < run->contender_count; k++) {
         destroy(&run->contenders[k]);

@@ -69,7 +69,6 @@ static int calibrate(bench_gpu_timer *t)
         rounds = rounds > 1e9 ? 1e9 : rounds;
     }
     t->spin_rounds = rounds / calibration_ms;
-    t->keeps_busy = true;
     return CLI_DONE;
 }
 
@@ -130,7 +129,7 @@ static void keep_busy(bench_gpu_timer *t)
 void bench_gpu_timer_begin(bench_gpu_timer *t)
 {
     t->kernels->vk.CmdResetQueryPool(t->device->cmd, t->pool, 0, QUERY_COUNT);
-    if (t->keeps_busy && t->spin_rounds > 0) {
+    if (t->spin_rounds > 0) {
         keep_busy(t);
     }
     stamp(t, QUERY_BEGIN);

@@ -13,13 +13,10 @@ import math
 import os
 import sys
 
+from bench_table import put, table
+
 BEGIN, END = '<!-- pelt bench --device: begin -->', '<!-- pelt bench --device: end -->'
 DRAWS = ('vertex_shader', 'draw_skinned')
-
-
-def table(head, rows):
-    lines = [head, ['---'] * len(head)] + rows
-    return [''.join('| %s ' % cell for cell in line) + '|' for line in lines] + ['']
 
 
 def measured(scene):
@@ -191,13 +188,7 @@ def main():
     if not arguments.write:
         print(words)
         return 0
-    with open(arguments.write, encoding='utf-8') as f:
-        page = f.read()
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        sys.exit('%s lacks the marks %s and %s' % (arguments.write, BEGIN, END))
-    before, rest = page.split(BEGIN)
-    with open(arguments.write, 'w', encoding='utf-8') as f:
-        f.write('%s%s\n\n%s%s%s' % (before, BEGIN, words, END, rest.split(END)[1]))
+    put(arguments.write, BEGIN, END, words)
     return 0
 
 

@@ -19,6 +19,17 @@ def table(head, rows):
     return [''.join('| %s ' % cell for cell in line) + '|' for line in lines] + ['']
 
 
+def put(path, begin, end, text):
+    """Puts text between two marks of a page, in place of what was there."""
+    with open(path, encoding='utf-8') as f:
+        page = f.read()
+    if page.count(begin) != 1 or page.count(end) != 1:
+        sys.exit('%s lacks the marks %s and %s' % (path, begin, end))
+    before, rest = page.split(begin)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('%s%s\n\n%s%s%s' % (before, begin, text, end, rest.split(end)[1]))
+
+
 def by_name(scene):
     return {c['name']: c for c in scene['contenders']}
 
@@ -130,13 +141,7 @@ def main():
     if not arguments.write:
         print(text)
         return 0
-    with open(arguments.write, encoding='utf-8') as f:
-        page = f.read()
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        sys.exit('%s lacks the marks %s and %s' % (arguments.write, BEGIN, END))
-    before, rest = page.split(BEGIN)
-    with open(arguments.write, 'w', encoding='utf-8') as f:
-        f.write('%s%s\n\n%s%s%s' % (before, BEGIN, text, END, rest.split(END)[1]))
+    put(arguments.write, BEGIN, END, text)
     return 0
 
 

@@ -89,15 +89,14 @@ WIDE_INLINE void prefetch_lines(const char *data, int count)
 
 WIDE_INLINE void prefetch_inputs(const straight_streams *s, straight x, size_t i)
 {
-    int code_lines = x.packed ? 1 : 0;
     prefetch_lines(s->positions + i * 192, 3);
     prefetch_lines(s->joints + i * s->joints_stride * WIDE, x.slots == 8 || x.words ? 2 : 1);
     prefetch_lines(s->weights + i * (x.packed ? 64 : 64 * (size_t)x.slots), x.packed ? 1 : x.slots);
     if (x.directions > 0) {
-        prefetch_lines(s->normals + i * (x.packed ? 64 : 192), code_lines ? 1 : 3);
+        prefetch_lines(s->normals + i * (x.packed ? 64 : 192), x.packed ? 1 : 3);
     }
     if (x.directions > 1) {
-        prefetch_lines(s->tangents + i * (x.packed ? 64 : 256), code_lines ? 1 : 4);
+        prefetch_lines(s->tangents + i * (x.packed ? 64 : 256), x.packed ? 1 : 4);
     }
 }
 

@@ -421,7 +421,7 @@ ALWAYS_INLINE void make_normal(const span *s, const block *b, shape x, const wid
     }
     measure_direction(job, d);
     if (f->unsure) {
-        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_normals(f->square, n, wide_dot(d->v, d->v)) : f->unsure;
+        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_normals(f->square, n, d->length2) : f->unsure;
     }
 }
 
@@ -448,7 +448,7 @@ ALWAYS_INLINE void make_tangent(const span *s, const block *b, shape x, const wi
     d->v[3] = wide_add(x.tight ? t[3] : wide_xor(t[3], f->sign), wide_set(0.0F));
     measure_direction(job, d);
     if (f->unsure) {
-        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_tangents(f->square, t, wide_dot(d->v, d->v)) : f->unsure;
+        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_tangents(f->square, t, d->length2) : f->unsure;
     }
 }
 

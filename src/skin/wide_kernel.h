@@ -254,7 +254,7 @@ ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const bloc
     }
     wide_mask inside = wide_mask_and(wide_less(wide_set(0x1p-110F), lowest), wide_less(highest, wide_set(0x1p100F)));
     if (wide_mask_bits(wide_mask_and(sure, inside)) != ALL_LANES) {
-        unsure_lanes unsure = {normals ? f.unsure | normal.unsure : 0, tangents ? f.unsure | tangent.unsure : 0};
+        unsure_lanes unsure = {normals ? normal.unsure : 0, tangents ? f.unsure | tangent.unsure : 0};
         if (unsure.normals | unsure.tangents) {
             mend_lanes(whole, b->first, WIDE, unsure);
         }

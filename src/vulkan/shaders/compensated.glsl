@@ -5,75 +5,46 @@
 #ifndef COMPENSATED_GLSL
 #define COMPENSATED_GLSL
 
-// a + b = sum + error, exactly (Knuth).
-void two_sum(vec4 a, vec4 b, out vec4 sum, out vec4 error)
-{
-    precise vec4 s = a + b;
-    precise vec4 b_part = s - a;
-    precise vec4 a_part = s - b_part;
-    precise vec4 e = (a - a_part) + (b - b_part);
-    sum = s;
-    error = e;
-}
+// Of vec4 and of float:
+//   two_sum      a + b = sum + error, exactly (Knuth)
+//   split        a = high + low, each of 12 bits (Veltkamp)
+//   two_product  a * b = product + error, exactly unless the error is too small for a float (Dekker)
+#define COMPENSATED(type)                                                                                              \
+    void two_sum(type a, type b, out type sum, out type error)                                                         \
+    {                                                                                                                  \
+        precise type s = a + b;                                                                                        \
+        precise type b_part = s - a;                                                                                   \
+        precise type a_part = s - b_part;                                                                              \
+        precise type e = (a - a_part) + (b - b_part);                                                                  \
+        sum = s;                                                                                                       \
+        error = e;                                                                                                     \
+    }                                                                                                                  \
+                                                                                                                       \
+    void split(type a, out type high, out type low)                                                                    \
+    {                                                                                                                  \
+        precise type c = a * 4097.0;                                                                                   \
+        precise type h = c - (c - a);                                                                                  \
+        precise type l = a - h;                                                                                        \
+        high = h;                                                                                                      \
+        low = l;                                                                                                       \
+    }                                                                                                                  \
+                                                                                                                       \
+    void two_product(type a, type b, out type product, out type error)                                                 \
+    {                                                                                                                  \
+        type a_high;                                                                                                   \
+        type a_low;                                                                                                    \
+        type b_high;                                                                                                   \
+        type b_low;                                                                                                    \
+        split(a, a_high, a_low);                                                                                       \
+        split(b, b_high, b_low);                                                                                       \
+        precise type p = a * b;                                                                                        \
+        precise type e = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low);                  \
+        product = p;                                                                                                   \
+        error = e;                                                                                                     \
+    }
 
-// a = high + low, each of 12 bits (Veltkamp).
-void split(vec4 a, out vec4 high, out vec4 low)
-{
-    precise vec4 c = a * 4097.0;
-    precise vec4 h = c - (c - a);
-    precise vec4 l = a - h;
-    high = h;
-    low = l;
-}
-
-// a * b = product + error, exactly unless the error is too small for a float (Dekker).
-void two_product(vec4 a, vec4 b, out vec4 product, out vec4 error)
-{
-    vec4 a_high;
-    vec4 a_low;
-    vec4 b_high;
-    vec4 b_low;
-    split(a, a_high, a_low);
-    split(b, b_high, b_low);
-    precise vec4 p = a * b;
-    precise vec4 e = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low);
-    product = p;
-    error = e;
-}
-
-// The same of single floats.
-void two_sum(float a, float b, out float sum, out float error)
-{
-    precise float s = a + b;
-    precise float b_part = s - a;
-    precise float a_part = s - b_part;
-    precise float e = (a - a_part) + (b - b_part);
-    sum = s;
-    error = e;
-}
-
-void split(float a, out float high, out float low)
-{
-    precise float c = a * 4097.0;
-    precise float h = c - (c - a);
-    precise float l = a - h;
-    high = h;
-    low = l;
-}
-
-void two_product(float a, float b, out float product, out float error)
-{
-    float a_high;
-    float a_low;
-    float b_high;
-    float b_low;
-    split(a, a_high, a_low);
-    split(b, b_high, b_low);
-    precise float p = a * b;
-    precise float e = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low);
-    product = p;
-    error = e;
-}
+COMPENSATED(vec4)
+COMPENSATED(float)
 
 // a * b - c * d as high + low, within 2^-47 of the larger product.
 void difference_of_products(float a, float b, float c, float d, out float high, out float low)
