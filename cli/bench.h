@@ -40,8 +40,23 @@ extern const uint32_t bench_scene_count;
 // Prints what fails and returns an exit code.
 int bench_select(const cli_context *context, bool wanted[]);
 int bench_list(cli_context *context);
-// Whether a pattern is the name, or its beginning with a star at the end.
-bool bench_name_matches(const char *name, const char *pattern, size_t length);
+
+// ---- bench_names.c
+
+// What names of a list on the command line stand for.
+typedef struct bench_names {
+    const char *what;    // one of them is, in messages
+    const char *hint;    // where they are listed
+    const char *example; // of a command with a FILE
+    uint32_t count;
+    const char *(*name)(uint32_t index);
+    bool (*needs_file)(uint32_t index); // NULL: none does
+} bench_names;
+
+// Sets wanted[i] for all that a list names, with commas between names; a star at the end of one stands for any ending.
+// What needs a FILE is left out where there is none. Prints what fails and returns an exit code: also where a name
+// stands for nothing.
+int bench_select_names(const cli_context *context, const char *list, const bench_names *names, bool wanted[]);
 
 // ---- bench_statistics.c
 

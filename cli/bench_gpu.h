@@ -60,13 +60,7 @@ int bench_gpu_select_contenders(const cli_context *context, bench_gpu_entry out[
 void bench_gpu_print_list(void);
 void bench_gpu_json_list(json_t *root);
 
-// A name of a list with commas between them.
-typedef struct bench_gpu_name {
-    const char *text;
-    size_t length;
-} bench_gpu_name;
-bool bench_gpu_next_name(const char **at, bench_gpu_name *out); // false at the end
-int bench_gpu_unknown(const cli_context *context, const char *what, bench_gpu_name name);
+#define BENCH_GPU_NAMES_HINT "'pelt bench --list' lists scenes and contenders"
 
 // ---- bench_gpu_model.c: a scene's meshes, palettes and instances
 

@@ -56,50 +56,30 @@ bench_gpu_entry bench_gpu_entry_at(uint32_t index)
 
 // ---- choosing
 
-bool bench_gpu_next_name(const char **at, bench_gpu_name *out)
+static const char *name_of(uint32_t index)
 {
-    if (!*at) {
-        return false;
-    }
-    *out = (bench_gpu_name){*at, strcspn(*at, ",")};
-    *at = (*at)[out->length] == ',' ? *at + out->length + 1 : NULL;
-    return true;
-}
-
-int bench_gpu_unknown(const cli_context *context, const char *what, bench_gpu_name name)
-{
-    int shown = name.length > 100 ? 100 : (int)name.length;
-    return cli_fail(context, CLI_USAGE, NULL, NULL, "'pelt bench --list' lists scenes and contenders",
-                    "no %s on a Vulkan device is named \"%.*s\"", what, shown, name.text);
+    return bench_gpu_entry_at(index).name;
 }
 
 int bench_gpu_select_contenders(const cli_context *context, bench_gpu_entry out[], uint32_t *out_count)
 {
-    const char *at = context->options.contenders;
+    const bench_names names = {.what = "contender on a Vulkan device",
+                               .hint = BENCH_GPU_NAMES_HINT,
+                               .count = bench_gpu_entry_count(),
+                               .name = name_of};
+    const char *list = context->options.contenders;
     bool wanted[BENCH_GPU_CONTENDERS];
     *out_count = 0;
-    for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
-        wanted[i] = !at;
+    for (uint32_t i = 0; i < names.count; i++) {
+        wanted[i] = !list;
     }
-    bench_gpu_name name;
-    while (bench_gpu_next_name(&at, &name)) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
-            if (bench_name_matches(bench_gpu_entry_at(i).name, name.text, name.length)) {
-                wanted[i] = true;
-                found++;
-            }
-        }
-        if (found == 0) {
-            return bench_gpu_unknown(context, "contender", name);
-        }
-    }
-    for (uint32_t i = 0; i < bench_gpu_entry_count(); i++) {
+    int code = list ? bench_select_names(context, list, &names, wanted) : CLI_DONE;
+    for (uint32_t i = 0; i < names.count && code == CLI_DONE; i++) {
         if (wanted[i]) {
             out[(*out_count)++] = bench_gpu_entry_at(i);
         }
     }
-    return CLI_DONE;
+    return code;
 }
 
 // ---- --list

@@ -2,8 +2,6 @@
 // The scenes of `pelt bench --device`, and how the command line names them.
 #include "bench_gpu.h"
 
-#include <string.h>
-
 // About so many vertices in all on a GPU and on the processor, of scenes that ask what a mesh's size does.
 enum {
     SIZE_TOTAL = 4 * 1024 * 1024,
@@ -83,41 +81,31 @@ const uint32_t bench_gpu_scene_count = sizeof bench_gpu_scene_table / sizeof *be
 
 // ---- choosing
 
-static int select_scene(const cli_context *context, bench_gpu_name name, bool wanted[])
+static const char *name_of(uint32_t index)
 {
-    uint32_t found = 0;
-    const bench_gpu_scene *unmet = NULL;
-    for (uint32_t i = 0; i < bench_gpu_scene_count; i++) {
-        const bench_gpu_scene *scene = &bench_gpu_scene_table[i];
-        if (!bench_name_matches(scene->name, name.text, name.length)) {
-            continue;
-        }
-        bool without_file = scene->kind == BENCH_FILE && !context->options.input;
-        wanted[i] = !without_file;
-        found += !without_file;
-        unmet = without_file && !unmet ? scene : unmet;
-    }
-    if (found == 0 && unmet) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "for example: pelt bench fox.glb --device gpu",
-                        "scene %s needs a FILE", unmet->name);
-    }
-    return found ? CLI_DONE : bench_gpu_unknown(context, "scene", name);
+    return bench_gpu_scene_table[index].name;
+}
+
+static bool needs_file(uint32_t index)
+{
+    return bench_gpu_scene_table[index].kind == BENCH_FILE;
 }
 
 int bench_gpu_select_scenes(const cli_context *context, bool wanted[])
 {
-    const char *at = context->options.scenes;
-    bool with_file = context->options.input != NULL;
-    for (uint32_t i = 0; !at && i < bench_gpu_scene_count; i++) {
-        const bench_gpu_scene *scene = &bench_gpu_scene_table[i];
-        wanted[i] = scene->by_default && (scene->kind == BENCH_FILE) == with_file;
+    const bench_names names = {.what = "scene on a Vulkan device",
+                               .hint = BENCH_GPU_NAMES_HINT,
+                               .example = "for example: pelt bench fox.glb --device gpu",
+                               .count = bench_gpu_scene_count,
+                               .name = name_of,
+                               .needs_file = needs_file};
+    if (context->options.scenes) {
+        return bench_select_names(context, context->options.scenes, &names, wanted);
     }
-    int code = CLI_DONE;
-    bench_gpu_name name;
-    while (code == CLI_DONE && bench_gpu_next_name(&at, &name)) {
-        code = select_scene(context, name, wanted);
+    for (uint32_t i = 0; i < bench_gpu_scene_count; i++) {
+        wanted[i] = bench_gpu_scene_table[i].by_default && needs_file(i) == (context->options.input != NULL);
     }
-    return code;
+    return CLI_DONE;
 }
 
 // ---- --list

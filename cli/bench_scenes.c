@@ -3,7 +3,6 @@
 #include "bench_gpu.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SHAPE(n, influences)                                                                                           \
     {                                                                                                                  \
@@ -89,57 +88,31 @@ const bench_scene bench_scene_table[] = {
 };
 const uint32_t bench_scene_count = sizeof bench_scene_table / sizeof *bench_scene_table;
 
-bool bench_name_matches(const char *name, const char *pattern, size_t length)
+static const char *name_of(uint32_t index)
 {
-    if (length > 0 && pattern[length - 1] == '*') {
-        return strncmp(name, pattern, length - 1) == 0;
-    }
-    return strlen(name) == length && memcmp(name, pattern, length) == 0;
+    return bench_scene_table[index].name;
 }
 
-static int select_pattern(const cli_context *context, const char *pattern, size_t length, bool wanted[])
+static bool needs_file(uint32_t index)
 {
-    uint32_t found = 0;
-    const bench_scene *unmet = NULL;
-    for (uint32_t i = 0; i < bench_scene_count; i++) {
-        const bench_scene *scene = &bench_scene_table[i];
-        if (!bench_name_matches(scene->name, pattern, length)) {
-            continue;
-        }
-        bool without_file = scene->kind == BENCH_FILE && !context->options.input;
-        wanted[i] = !without_file;
-        found += !without_file;
-        unmet = without_file && !unmet ? scene : unmet;
-    }
-    if (found == 0 && unmet) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "for example: pelt bench fox.glb", "scene %s needs a FILE",
-                        unmet->name);
-    }
-    if (found == 0) {
-        int shown = length > 100 ? 100 : (int)length;
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "'pelt bench --list' lists the scenes",
-                        "no scene is named \"%.*s\"", shown, pattern);
-    }
-    return CLI_DONE;
+    return bench_scene_table[index].kind == BENCH_FILE;
 }
 
 int bench_select(const cli_context *context, bool wanted[])
 {
-    const char *list = context->options.scenes;
-    if (!list) {
-        for (uint32_t i = 0; i < bench_scene_count; i++) {
-            wanted[i] = (bench_scene_table[i].kind == BENCH_FILE) == (context->options.input != NULL);
-        }
-        return CLI_DONE;
+    const bench_names names = {.what = "scene",
+                               .hint = "'pelt bench --list' lists the scenes",
+                               .example = "for example: pelt bench fox.glb",
+                               .count = bench_scene_count,
+                               .name = name_of,
+                               .needs_file = needs_file};
+    if (context->options.scenes) {
+        return bench_select_names(context, context->options.scenes, &names, wanted);
     }
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
-        int code = select_pattern(context, at, length, wanted);
-        at += length;
-        if (code != CLI_DONE || *at == '\0') {
-            return code;
-        }
+    for (uint32_t i = 0; i < bench_scene_count; i++) {
+        wanted[i] = needs_file(i) == (context->options.input != NULL);
     }
+    return CLI_DONE;
 }
 
 static void print_list(void)
@@ -170,10 +143,9 @@ int bench_list(cli_context *context)
     json_t *scenes = json_array();
     for (uint32_t i = 0; i < bench_scene_count; i++) {
         const bench_scene *scene = &bench_scene_table[i];
-        json_array_append_new(scenes,
-                              json_pack("{s:s, s:s, s:I, s:I, s:b}", "name", scene->name, "text", scene->text,
-                                        "vertices", (json_int_t)scene->shape.vertex_count, "joints",
-                                        (json_int_t)scene->shape.joint_count, "needs_file", scene->kind == BENCH_FILE));
+        json_array_append_new(scenes, json_pack("{s:s, s:s, s:I, s:I, s:b}", "name", scene->name, "text", scene->text,
+                                                "vertices", (json_int_t)scene->shape.vertex_count, "joints",
+                                                (json_int_t)scene->shape.joint_count, "needs_file", needs_file(i)));
     }
     json_object_set_new(root, "schema", json_string("pelt/bench/1"));
     json_object_set_new(root, "scenes", scenes);

@@ -2,11 +2,11 @@
 // Instances: a mesh with a palette and output ranges that stay where they are until it is removed.
 #include "scene.h"
 
+#include <math.h>
+
 enum {
     SMALL_ITEM = 256 // most vertices of an item, on average, that few threads work through faster
 };
-
-#include <math.h>
 
 static VkDeviceSize align(VkDeviceSize size)
 {

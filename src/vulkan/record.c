@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Recording: everything that can fail first, then the passes with their barriers (docs/vulkan.md explains each).
 //
-//     acquire | copies | barrier | palette, items | barrier | skin, joint bounds | barrier | reduce | release
+//     acquire | copies | barrier | items, palette | barrier | skin, joint bounds | barrier | reduce | release
 #include "scene.h"
 
-// Instances whose items go to one pipeline stand together. One kind for each of these, and one for all that have not
-// PELTI_VK_RUNS.
+// Instances whose items go to one pipeline stand together: one kind for each choice of PELTI_VK_DIRECTIONS and
+// PELTI_VK_SMALL, and one for all that have not PELTI_VK_RUNS.
 enum {
     KIND_COUNT = 5,
     FEW_ITEMS = 2048 // fewer leave a large device idle, so each gets more threads
