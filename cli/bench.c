@@ -134,25 +134,42 @@ static int print_json(benching *b)
     return cli_print_json(b->context, root);
 }
 
+// Options that would change nothing.
+static int check_options(cli_context *context, bool on_device)
+{
+    const cli_options *o = &context->options;
+    if (!on_device && o->contenders) {
+        return cli_fail(context, CLI_USAGE, NULL, NULL, "name one: --device gpu",
+                        "--contenders is for benches on a Vulkan device");
+    }
+    const char *other = o->isa ? "--isa" : o->threads ? "--threads" : NULL;
+    if (on_device && other) {
+        return cli_fail(context, CLI_USAGE, NULL, NULL, "leave one of them away",
+                        "%s is for benches on the processor: it cannot stand beside --device %s", other, o->device);
+    }
+    return CLI_DONE;
+}
+
 int cli_bench(cli_context *context)
 {
     gpu_wish wish = gpu_wish_of(context);
+    bool on_device = wish != GPU_WISH_NONE && wish != GPU_WISH_CPU;
+    int code = context->options.list ? CLI_DONE : check_options(context, on_device);
+    if (code != CLI_DONE) {
+        return code;
+    }
     if (context->options.tune) {
         return bench_gpu_tune_main(context);
     }
     if (context->options.list) {
         return bench_list(context);
     }
-    if (wish != GPU_WISH_NONE && wish != GPU_WISH_CPU) {
+    if (on_device) {
         return bench_gpu_main(context);
     }
-    if (context->options.contenders) {
-        return cli_fail(context, CLI_USAGE, NULL, NULL, "name one: --device gpu",
-                        "--contenders is for benches on a Vulkan device");
-    }
     benching b = {.context = context, .wanted = calloc(bench_scene_count, sizeof *b.wanted), .scenes = json_array()};
-    int code = b.wanted && b.scenes ? bench_select(context, b.wanted)
-                                    : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
+    code = b.wanted && b.scenes ? bench_select(context, b.wanted)
+                                : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
     if (code == CLI_DONE && !context->options.json) {
         print_head(context);
     }

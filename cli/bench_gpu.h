@@ -101,6 +101,7 @@ typedef struct bench_gpu_model {
     double streams_written; // bytes of all instances
     double requested;       // bytes that ours asks for, a vertex
     double device_bytes;    // that one contender of ours needs on the device, about
+    double baseline_bytes;  // that one of the others needs at most, about
 } bench_gpu_model;
 
 // file: of scenes of the file. software: the sizes for the processor. Prints what fails and returns an exit code; out

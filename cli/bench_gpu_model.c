@@ -11,7 +11,8 @@
 enum {
     FILE_VERTICES = 20000000, // of all copies, about
     FILE_VERTICES_SOFTWARE = 100000,
-    FILE_INSTANCES = 2000 // at most
+    FILE_INSTANCES = 2000, // at most
+    FILE_MATRICES = 4000000
 };
 
 static void *take(bench_gpu_model *m, uint64_t count, size_t size)
@@ -140,6 +141,9 @@ static void count_bytes(bench_gpu_model *m)
     m->device_bytes = m->streams_read + m->streams_written +
                       (m->scene->with_previous ? 12.0 : 0) * (double)m->vertex_count +
                       3.0 * sizeof(pelt_mat34) * m->data.first_matrices[m->data.palette_count];
+    // Of the largest: floats and 32-bit joints in, 48 bytes out, skinning and normal matrices of 4x4.
+    m->baseline_bytes = 76.0 * (double)m->mesh_vertices + 48.0 * (double)m->vertex_count +
+                        128.0 * m->data.first_matrices[m->data.palette_count];
 }
 
 // ---- meshes that are made here
@@ -303,6 +307,12 @@ static bool take_file(bench_gpu_model *m, const verify_model *file, bool softwar
     }
     uint64_t copies = (software ? FILE_VERTICES_SOFTWARE : FILE_VERTICES) / (file->vertex_count + 1);
     copies = copies * item_count > FILE_INSTANCES ? FILE_INSTANCES / item_count : copies;
+    uint64_t matrices = 0;
+    for (uint32_t i = 0; i < file->palette_count; i++) {
+        uint32_t skin = file->palettes[i].skin;
+        matrices += skin == PELT_NONE ? 1 : pelt_asset_get(file->asset)->skins[skin].joint_count;
+    }
+    copies = copies * matrices > FILE_MATRICES ? FILE_MATRICES / matrices : copies;
     m->file_copies = copies > 0 ? (uint32_t)copies : 1;
     m->streams = file->streams;
     uint32_t *item_meshes = take(m, file->item_count, sizeof *item_meshes);

@@ -18,6 +18,26 @@ static bool borrow(const bench_gpu_run *run, bench_gpu_contender *c)
     return false;
 }
 
+// Some drivers lend more than there is and slow down: what cannot fit beside the others is not tried.
+static bool fits(const bench_gpu_run *run, bench_gpu_contender *c)
+{
+    const bench_gpu_model *m = run->model;
+    double wanted = c->is.baseline ? m->baseline_bytes : m->device_bytes;
+    for (uint32_t k = 0; k < run->contender_count; k++) {
+        const bench_gpu_contender *other = &run->contenders[k];
+        if (other->state && !other->borrowed) {
+            wanted += other->is.baseline ? m->baseline_bytes : m->device_bytes;
+        }
+    }
+    double there = (double)run->device->info->memory;
+    if (wanted > 0.9 * there) {
+        snprintf(c->skipped, sizeof c->skipped, "with what is there already it takes %.1f GB, and the device has %.1f",
+                 wanted * 1e-9, there * 1e-9);
+        return false;
+    }
+    return true;
+}
+
 static void create_baseline(bench_gpu_run *run, bench_gpu_contender *c)
 {
     const bench_gpu_model *m = run->model;
@@ -30,6 +50,8 @@ static void create_baseline(bench_gpu_run *run, bench_gpu_contender *c)
         snprintf(c->skipped, sizeof c->skipped, "the queue has no graphics");
     } else if (borrow(run, c)) {
         c->requested = b->requested_bytes(c->state) * c->is.passes;
+    } else if (!fits(run, c)) {
+        c->state = NULL;
     } else if (!b->create(&run->baselines, &m->data, b->has_bounds, &c->state, c->skipped)) {
         c->state = NULL;
         if (!c->skipped[0]) {
@@ -38,23 +60,6 @@ static void create_baseline(bench_gpu_run *run, bench_gpu_contender *c)
     } else {
         c->requested = b->requested_bytes(c->state) * c->is.passes;
     }
-}
-
-// Some drivers lend more than there is and slow down: what cannot fit beside the others is not tried.
-static bool fits(const bench_gpu_run *run, bench_gpu_contender *c)
-{
-    double wanted = run->model->device_bytes;
-    for (uint32_t k = 0; k < run->contender_count; k++) {
-        const bench_gpu_contender *other = &run->contenders[k];
-        wanted += other->state && !other->is.baseline ? run->model->device_bytes : 0;
-    }
-    double there = (double)run->device->info->memory;
-    if (wanted > 0.9 * there) {
-        snprintf(c->skipped, sizeof c->skipped, "with what is there already it takes %.1f GB, and the device has %.1f",
-                 wanted * 1e-9, there * 1e-9);
-        return false;
-    }
-    return true;
 }
 
 static void create(bench_gpu_run *run, bench_gpu_contender *c)

@@ -299,6 +299,14 @@ def test_tune_stands_alone(ctx):
     ctx.fails(['bench', '--tune', '--device', 'no such card'], 6, 'no such card')
 
 
+def test_options_of_the_processor_are_refused(ctx):
+    device = real_device(ctx)
+    for words in (['--isa', 'sse2'], ['--threads', '2']):
+        for mode in ([], ['--tune']):
+            ctx.fails(['bench', '--device', device, *mode, *words], 2, words[0], '--device')
+    assert ctx.pelt(['bench', '--list', '--threads', '2']).rc == 0
+
+
 def test_text_has_a_row_for_each_contender(ctx):
     result = ctx.pelt(['bench', '--quiet', '--device', real_device(ctx), '--scenes', 'tiny64,horde', *TINY])
     assert result.rc == 0 and result.err == '', result.err
