@@ -2,9 +2,11 @@
 # Builds every configuration and runs every test suite; the last line is "N passed, N failed, N skipped".
 # usage: ./test.sh [--quick | --full]
 #   --quick: one release build, no sanitizers, no fuzzing, no other systems
-#   --full: also runs the unit tests of the Windows build, under Wine
+#   --full: also every unit test with release-clang and with GCC's sanitizers, cases and models with every build, unoptimised
+#     builds, and the unit tests of the Windows build, under Wine
 # Environment: PELT_WERROR=ON makes warnings errors; PELT_SHARED=FOLDER names the folder of cases and models
 # (default: ../shared, used where it exists); PELT_DISABLED_ISAS="avx512;avx2" builds without these instruction sets.
+# shellcheck disable=SC2046,SC2086 # names of tests and of targets are lists of words
 set -u
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$root/scripts/common.sh"
@@ -16,7 +18,7 @@ for argument in "$@"; do
     case "$argument" in
     --quick) quick=1 ;;
     --full) full=1 ;;
-    -h | --help) sed -n '2,7s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
     *) die "test.sh: unknown argument $argument" ;;
     esac
 done
@@ -24,7 +26,6 @@ done
 werror=${PELT_WERROR:-OFF}
 shared=${PELT_SHARED:-$root/../shared}
 
-# shellcheck disable=SC2086
 need_packages $build_packages libcmocka-dev python3 python3-numpy valgrind binutils parallel \
     mesa-vulkan-drivers vulkan-validationlayers spirv-tools
 [ -n "$quick" ] || need_packages clang libclang-rt-14-dev clang-format gcc-mingw-w64-x86-64
@@ -46,45 +47,145 @@ configuration() {
     say "building $1"
     build_targets=${6-}
     build "$work/$1" -DCMAKE_C_COMPILER="$2" -DCMAKE_CXX_COMPILER="$3" -DPELT_SANITIZE="$4" -DCMAKE_BUILD_TYPE="$5" \
-        -DPELT_WERROR="$werror" -DPELT_DISABLED_ISAS="${PELT_DISABLED_ISAS-}"
+        -DPELT_WERROR="$werror" -DPELT_DISABLED_ISAS="${PELT_DISABLED_ISAS-}" || { tap_broken "build $1"; return 1; }
 }
 
-# Suites that every configuration runs.
-suites() {
-    name=$1
-    pelt=$work/$name/cli/pelt
-    for program in "$work/$name"/tests/test_*; do
-        [ -x "$program" ] && [ -f "$program" ] || continue
-        case "$name/$program" in
-        asan-gcc/*/test_vk_*) continue ;; # a software device takes minutes; asan-clang runs them
-        # Hundreds of contexts, most of the time in the driver's compiler; their allocations are counted in any build.
-        asan-clang/*/test_vk_failure | asan-clang/*/test_vk_context) continue ;;
-        esac
-        tap_run "$name/$(basename "$program")" env CMOCKA_MESSAGE_OUTPUT=TAP "$program"
+# unit_names PATTERN...: the names of all unit tests but those of the patterns.
+unit_names() {
+    for source in "$root"/tests/unit/test_*.c; do
+        test=${source##*/test_}
+        test=${test%.c}
+        for pattern in "$@"; do
+            # shellcheck disable=SC2254
+            case "$test" in
+            $pattern) continue 2 ;;
+            esac
+        done
+        echo "$test"
     done
-    case "$name" in
-    asan-gcc | release-clang) ;; # the command is tried with two builds and the thread sanitizer
-    *) tap_run "$name/cli" "$python" "$root/tests/cli/run.py" "$pelt" "$work/$name/cli-scratch" ;;
-    esac
-    case "$name" in
-    release-gcc)
-        rm -rf "$work/cook-reference" "$work/skin-reference"
-        "$root/tests/sweep/cook.sh" "$pelt" "$root/tests/data" "$work/cooked" || tap_broken "cook seeds"
-        tap_run "$name/sweep" "$root/tests/sweep/run.sh" "$work/$name" 1 "$root/tests/data" "$shared/cases" "$work/cooked"
-        ;;
-    asan-clang)
-        tap_run "$name/sweep" "$root/tests/sweep/run.sh" "$work/$name" 97 "$root/tests/data" "$shared/cases" "$work/cooked"
-        ;;
-    esac
-    tap_run "$name/determinism" "$root/tests/determinism/run.sh" "$work/$name" "$work/cook-reference" "$root/tests/data" \
+}
+
+# unit_tests CONFIGURATION NAME...
+unit_tests() {
+    name=$1
+    shift
+    for test in "$@"; do
+        tap_run "$name/test_$test" env CMOCKA_MESSAGE_OUTPUT=TAP "$work/$name/tests/test_$test"
+    done
+}
+
+# command_tests NAME [OPTION...]: one suite for each file of them.
+command_tests() {
+    name=$1
+    shift
+    for file in "$root"/tests/cli/test_*.py; do
+        part=${file##*/test_}
+        part=${part%.py}
+        tap_run "$name/cli/$part" "$python" "$root/tests/cli/run.py" "$work/$name/cli/pelt" "$work/$name/cli-scratch" \
+            -k "test_$part." "$@"
+    done
+}
+
+# same_bytes NAME: cooked files and what kernels write, compared with the first build's; the first call makes the reference.
+same_bytes() {
+    tap_run "$1/determinism" "$root/tests/determinism/run.sh" "$work/$1" "$work/cook-reference" "$root/tests/data" \
         "$shared/models"
-    tap_run "$name/kernels" "$root/tests/determinism/skin.sh" "$work/skin-reference" "$work/$name/tests/skin_hashes"
-    if [ -d "$shared/cases" ]; then
-        tap_run "$name/cases" "$root/tests/checker.sh" cases "$python" "$shared/tools/check_cases.py" "$pelt" "$shared/cases"
-    fi
+    tap_run "$1/kernels" "$root/tests/determinism/skin.sh" "$work/skin-reference" "$work/$1/skin-hashes" \
+        "$work/$1/tests/skin_hashes"
+}
+
+# sweep NAME STRIDE
+sweep() {
+    tap_run "$1/sweep" "$root/tests/sweep/run.sh" "$work/$1" "$2" "$root/tests/data" "$shared/cases" "$work/cooked"
+}
+
+# checkers NAME: the command over the cases and models of the shared folder.
+checkers() {
+    for kind in cases models; do
+        [ -d "$shared/$kind" ] || continue
+        tap_run "$1/$kind" "$root/tests/checker.sh" $kind "$python" "$shared/tools/check_$kind.py" "$work/$1/cli/pelt" \
+            "$shared/$kind"
+    done
+}
+
+release_gcc() {
+    configuration release-gcc gcc g++ "" Release || return
+    pelt=$work/release-gcc/cli/pelt
+    # First what other configurations are compared with, and read.
+    rm -rf "$work/cook-reference" "$work/skin-reference"
+    same_bytes release-gcc
+    "$root/tests/sweep/cook.sh" "$pelt" "$root/tests/data" "$work/cooked" || tap_broken "cook seeds"
+    tap_wait
+    tap_run growth "$python" "$root/tests/growth/run.py" "$work/release-gcc"
+    tap_run instructions "$python" "$root/tests/instructions/run.py" "$work/release-gcc" "$root/bench/results/instructions.json"
+    unit_tests release-gcc $(unit_names)
+    command_tests release-gcc
+    sweep release-gcc 1
+    checkers release-gcc
+    tap_run meta "$python" "$root/tests/meta/run.py" "$root" "$work/release-gcc"
+    tap_run tap/verdicts "$root/tests/tap/run.sh" "$root" "$work/tap"
+    tap_run tap/suites "$root/tests/tap/suites.sh" "$root" "$work/tap-suites"
+    tap_run spirv "$root/tests/spirv/run.sh" "$root" "$work/release-gcc" "$work/spirv"
+    tap_run vulkan-docs "$python" "$root/tests/vulkan_docs/run.py" "$root" "$work/release-gcc" "$work/vulkan-docs"
+    tap_run examples "$python" "$root/tests/examples/run.py" "$root" "$work/release-gcc" "$work/examples"
+    tap_run consumer "$root/tests/consumer/run.sh" "$root" "$work/release-gcc" "$work/consumer"
+    tap_run validator "$root/tests/validator/run.sh" "$pelt" "$work/validator" "$shared"
     if [ -d "$shared/models" ]; then
-        tap_run "$name/models" "$root/tests/checker.sh" models "$python" "$shared/tools/check_models.py" "$pelt" "$shared/models"
+        tap_run accuracy "$python" "$root/scripts/accuracy_table.py" "$pelt" "$shared/models" --check
     fi
+    tap_run verify "$root/tests/verify/run.sh" "$python" "$pelt" "$work/verify" "$root/tests/data" "$shared"
+    # Subgroups of 4 and 16 instead of lavapipe's usual 8.
+    for width in 128 512; do
+        for suite in shaders shader_skin shader_bounds schedule; do
+            tap_run "release-gcc/width-$width/test_vk_$suite" env LP_NATIVE_VECTOR_WIDTH=$width CMOCKA_MESSAGE_OUTPUT=TAP \
+                "$work/release-gcc/tests/test_vk_$suite"
+        done
+    done
+}
+
+# What another compiler makes of the kernels; all of its tests but those of Vulkan with --full only.
+release_clang() {
+    tests="skin_kernels skeleton_isa palette pose"
+    targets="cook_hashes skin_hashes $(printf 'test_%s ' $tests)"
+    if [ -n "$full" ]; then
+        tests=$(unit_names 'vk_*')
+        targets=
+    fi
+    configuration release-clang clang clang++ "" Release "$targets" || return
+    same_bytes release-clang
+    unit_tests release-clang $tests
+    [ -z "$full" ] || checkers release-clang
+}
+
+asan_gcc() {
+    configuration asan-gcc gcc g++ address,undefined RelWithDebInfo || return
+    unit_tests asan-gcc $(unit_names 'vk_*') # a software device takes minutes; asan-clang runs them
+    same_bytes asan-gcc
+    checkers asan-gcc
+}
+
+asan_clang() {
+    configuration asan-clang clang clang++ address,undefined RelWithDebInfo || return
+    # Hundreds of contexts, most of the time in the driver's compiler; their allocations are counted in any build.
+    unit_tests asan-clang $(unit_names vk_failure vk_context)
+    # Nor all tests of poses and boxes over again on the device, which takes minutes: others have it work here.
+    command_tests asan-clang $([ -n "$full" ] || echo --but hold_on_the_device)
+    sweep asan-clang 97
+    same_bytes asan-clang
+    checkers asan-clang
+}
+
+# Without optimisation: the bytes of cooked files and of kernels once more.
+plain() {
+    configuration "plain-$1" "$1" "$2" "" Debug "cook_hashes skin_hashes" || return
+    same_bytes "plain-$1"
+}
+
+tsan() {
+    tests="pool palette skeleton sharing gltf_sharing skin_job skin_mesh cook_file"
+    configuration tsan gcc g++ thread RelWithDebInfo "pelt_command $(printf 'test_%s ' $tests)" || return
+    unit_tests tsan $tests
+    tap_run tsan/cli "$python" "$root/tests/cli/run.py" "$work/tsan/cli/pelt" "$work/tsan/cli-scratch" -k thread
 }
 
 # AArch64 by the cross compiler: unit tests under emulation. Left out are those of Vulkan, which ask for a device of that
@@ -94,32 +195,40 @@ neon() {
     if ! "$root/tests/arm64/packages.sh" "$work/arm64" >"$work/logs/arm64-packages.log" 2>&1; then
         tail -n 20 "$work/logs/arm64-packages.log" >&2
         tap_broken "AArch64 libraries"
-    elif build "$work/neon" -DCMAKE_TOOLCHAIN_FILE="$root/tests/arm64/toolchain.cmake" \
-        -DPELT_ARM64_ROOT="$work/arm64/root" -DPELT_TOOLS=OFF -DPELT_BENCH=OFF -DPELT_EXAMPLES=OFF \
-        -DCMAKE_BUILD_TYPE=Release -DPELT_WERROR="$werror"; then
-        for program in "$work"/neon/tests/test_*; do
-            [ -x "$program" ] && [ -f "$program" ] || continue
-            case "$program" in
-            */test_vk_* | */test_pool) continue ;;
-            esac
-            tap_run "neon/$(basename "$program")" env CMOCKA_MESSAGE_OUTPUT=TAP "$root/tests/arm64/run.sh" \
-                "$work/arm64/root" "$program"
-        done
-        tap_run neon/kernels "$root/tests/determinism/skin.sh" "$work/skin-reference" "$root/tests/arm64/run.sh" \
-            "$work/arm64/root" "$work/neon/tests/skin_hashes"
-    else
-        tap_broken "build neon"
+        return
     fi
+    tests=$(unit_names 'vk_*' pool)
+    build_targets="skin_hashes $(printf 'test_%s ' $tests)"
+    build "$work/neon" -DCMAKE_TOOLCHAIN_FILE="$root/tests/arm64/toolchain.cmake" -DPELT_ARM64_ROOT="$work/arm64/root" \
+        -DPELT_TOOLS=OFF -DPELT_BENCH=OFF -DPELT_EXAMPLES=OFF -DCMAKE_BUILD_TYPE=Release -DPELT_WERROR="$werror" \
+        -DPELT_DISABLED_ISAS="${PELT_DISABLED_ISAS-}" || { tap_broken "build neon"; return; }
+    for test in $tests; do
+        tap_run "neon/test_$test" env CMOCKA_MESSAGE_OUTPUT=TAP "$root/tests/arm64/run.sh" "$work/arm64/root" \
+            "$work/neon/tests/test_$test"
+    done
+    tap_run neon/kernels "$root/tests/determinism/skin.sh" "$work/skin-reference" "$work/neon/skin-hashes" \
+        "$root/tests/arm64/run.sh" "$work/arm64/root" "$work/neon/tests/skin_hashes"
 }
 
-# The libraries for Windows, static with unit tests and as DLLs, by a cross compiler; Wine runs them with --full only.
+fuzz() {
+    say "building fuzz"
+    build_targets="fuzz_gltf fuzz_pelt"
+    build "$work/fuzz" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DPELT_SANITIZE=address,undefined \
+        -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPELT_FUZZ=ON -DPELT_TESTS=OFF -DPELT_BENCH=OFF -DPELT_TOOLS=OFF ||
+        { tap_broken "build fuzz"; return; }
+    tap_run fuzz "$root/tests/fuzz/run.sh" "$work/fuzz/tests/fuzz_gltf" "$work/fuzz/corpus" 60 "$root/tests/data" \
+        "$shared/cases"
+    tap_run fuzz-pelt "$root/tests/fuzz/run.sh" "$work/fuzz/tests/fuzz_pelt" "$work/fuzz/corpus-pelt" 60 "$work/cooked"
+}
+
+# The libraries for Windows, static and as DLLs, by a cross compiler; with --full also unit tests, which Wine runs.
 windows() {
     say "building windows"
     for linkage in static shared; do
         shared_libraries=$([ $linkage = shared ] && echo ON || echo OFF)
-        unit_tests=$([ $linkage = static ] && echo ON || echo OFF)
+        with_tests=$([ -n "$full" ] && [ $linkage = static ] && echo ON || echo OFF)
         build "$work/windows-$linkage" --toolchain "$root/cmake/mingw-w64.cmake" -DCMAKE_BUILD_TYPE=Release \
-            -DBUILD_SHARED_LIBS="$shared_libraries" -DPELT_TESTS="$unit_tests" -DPELT_WERROR="$werror" ||
+            -DBUILD_SHARED_LIBS="$shared_libraries" -DPELT_TESTS="$with_tests" -DPELT_WERROR="$werror" ||
             { tap_broken "build windows-$linkage"; return; }
     done
     if [ -n "$full" ]; then
@@ -129,79 +238,25 @@ windows() {
     fi
     tap_run windows/libraries "$root/tests/windows/run.sh" "$root" "$work/windows-static" "$work/windows-shared" \
         "$work/windows" ${full:+"$work/cook-reference"}
-    [ -z "$full" ] || "$root/tests/windows/wine.sh" "$work/windows/wine" --end
+    if [ -n "$full" ]; then
+        tap_wait
+        "$root/tests/windows/wine.sh" "$work/windows/wine" --end
+    fi
 }
 
-if configuration release-gcc gcc g++ "" Release; then
-    suites release-gcc
-    tap_run meta "$python" "$root/tests/meta/run.py" "$root" "$work/release-gcc"
-    tap_run tap "$root/tests/tap/run.sh" "$root" "$work/tap"
-    tap_run spirv "$root/tests/spirv/run.sh" "$root" "$work/release-gcc" "$work/spirv"
-    tap_run vulkan-docs "$python" "$root/tests/vulkan_docs/run.py" "$root" "$work/release-gcc" "$work/vulkan-docs"
-    tap_run examples "$python" "$root/tests/examples/run.py" "$root" "$work/release-gcc" "$work/examples"
-    tap_run consumer "$root/tests/consumer/run.sh" "$root" "$work/release-gcc" "$work/consumer"
-    tap_run validator "$root/tests/validator/run.sh" "$work/release-gcc/cli/pelt" "$work/validator" "$shared"
-    if [ -d "$shared/models" ]; then
-        tap_run accuracy "$python" "$root/scripts/accuracy_table.py" "$work/release-gcc/cli/pelt" "$shared/models" --check
-    fi
-    tap_run verify "$root/tests/verify/run.sh" "$python" "$work/release-gcc/cli/pelt" "$work/verify" "$root/tests/data" "$shared"
-    tap_later growth "$python" "$root/tests/growth/run.py" "$work/release-gcc"
-    tap_later instructions "$python" "$root/tests/instructions/run.py" "$work/release-gcc" "$root/bench/results/instructions.json"
-    # Subgroups of 4 and 16 instead of lavapipe's usual 8.
-    for width in 128 512; do
-        for suite in shaders shader_skin shader_bounds schedule; do
-            tap_run "release-gcc/width-$width/test_vk_$suite" env LP_NATIVE_VECTOR_WIDTH=$width CMOCKA_MESSAGE_OUTPUT=TAP \
-                "$work/release-gcc/tests/test_vk_$suite"
-        done
-    done
-else
-    tap_broken "build release-gcc"
-fi
+# While one configuration is built, suites of those before it run.
+release_gcc
 if [ -z "$quick" ]; then
-    # name, compilers, sanitizers
-    while read -r name cc cxx sanitizers type; do
-        [ "$sanitizers" != none ] || sanitizers=
-        if configuration "$name" "$cc" "$cxx" "$sanitizers" "$type"; then
-            suites "$name"
-        else
-            tap_broken "build $name"
-        fi
-    done <<END
-release-clang clang clang++ none Release
-asan-gcc gcc g++ address,undefined RelWithDebInfo
-asan-clang clang clang++ address,undefined RelWithDebInfo
-END
-    # Without optimisation: the bytes of cooked files and of kernels once more.
-    for compilers in gcc:g++ clang:clang++; do
-        name=plain-${compilers%:*}
-        if configuration "$name" "${compilers%:*}" "${compilers#*:}" "" Debug "cook_hashes skin_hashes"; then
-            tap_run "$name/determinism" "$root/tests/determinism/run.sh" "$work/$name" "$work/cook-reference"
-            tap_run "$name/kernels" "$root/tests/determinism/skin.sh" "$work/skin-reference" "$work/$name/tests/skin_hashes"
-        else
-            tap_broken "build $name"
-        fi
-    done
-    shared_suites="pool palette skeleton sharing gltf_sharing skin_job skin_mesh cook_file"
-    # shellcheck disable=SC2086
-    if configuration tsan gcc g++ thread RelWithDebInfo "pelt_command $(printf 'test_%s ' $shared_suites)"; then
-        for suite in $shared_suites; do
-            tap_run "tsan/test_$suite" env CMOCKA_MESSAGE_OUTPUT=TAP "$work/tsan/tests/test_$suite"
-        done
-        tap_run tsan/cli "$python" "$root/tests/cli/run.py" "$work/tsan/cli/pelt" "$work/tsan/cli-scratch" -k thread
-    else
-        tap_broken "build tsan"
-    fi
-    if [ -n "$emulated" ]; then
-        neon
-    fi
-    if build "$work/fuzz" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DPELT_SANITIZE=address,undefined \
-        -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPELT_FUZZ=ON -DPELT_TESTS=OFF -DPELT_BENCH=OFF -DPELT_TOOLS=OFF; then
-        tap_later fuzz "$root/tests/fuzz/run.sh" "$work/fuzz/tests/fuzz_gltf" "$work/fuzz/corpus" 60 "$root/tests/data" \
-            "$shared/cases"
-        tap_later fuzz-pelt "$root/tests/fuzz/run.sh" "$work/fuzz/tests/fuzz_pelt" "$work/fuzz/corpus-pelt" 60 "$work/cooked"
-    else
-        tap_broken "build fuzz"
-    fi
+    asan_clang
+    fuzz
+    [ -z "$emulated" ] || neon
+    tsan
+    release_clang
     windows
+fi
+if [ -n "$full" ]; then
+    asan_gcc
+    plain gcc g++
+    plain clang clang++
 fi
 tap_finish

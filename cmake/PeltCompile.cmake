@@ -30,6 +30,7 @@ function(pelt_compile_options target)
     # Assertions belong to what a sanitizer build looks for, whatever the build type.
     target_compile_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
       -UNDEBUG)
+    target_compile_definitions(${target} PRIVATE PELTI_SANITIZED)
     target_link_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE})
   endif()
 endfunction()

@@ -48,6 +48,6 @@ build() {
     mkdir -p "$folder"
     cmake -S "$root" -B "$folder" -G Ninja "$@" >"$folder/build.log" 2>&1 &&
         cmake --build "$folder" ${build_targets:+--target $build_targets} >>"$folder/build.log" 2>&1 ||
-        { tail -n 60 "$folder/build.log" >&2; return 1; }
+        { tail -n 60 "$folder/build.log" >&2; build_targets=; return 1; }
     build_targets=
 }

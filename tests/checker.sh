@@ -3,8 +3,11 @@
 # usage: checker.sh NAME COMMAND...
 name=$1
 shift
+TMPDIR=$(mktemp -d) # checkers leave files there
+export TMPDIR
 lines=$("$@" 2>&1)
 status=$?
+rm -rf "$TMPDIR"
 last=$(printf '%s\n' "$lines" | tail -n 1)
 right=${last%%/*}
 total=${last##*/}

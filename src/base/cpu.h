@@ -22,6 +22,14 @@ enum {
 #endif
 };
 
+// Before the small functions that kernels are made of. With sanitizers they are called: their checks in each of hundreds of
+// copies take compilers minutes.
+#if defined(PELTI_SANITIZED)
+#define PELTI_KERNEL_INLINE static inline
+#else
+#define PELTI_KERNEL_INLINE static inline __attribute__((always_inline))
+#endif
+
 // Bytes of the last-level cache, at most 64 MiB; a guess of 8 MiB where the system does not tell.
 uint64_t pelti_cpu_cache_size(void);
 

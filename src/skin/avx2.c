@@ -54,7 +54,7 @@ static const uint8_t lane_vertices[WIDE] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define wide_shift_right_signed(a, n) _mm256_srai_epi32(a, n)
 #define wide_negative(a) _mm256_castps_si256(_mm256_and_ps(wide_less(a, _mm256_setzero_ps()), _mm256_set1_ps(-0.0F)))
 
-#define WIDE_INLINE static inline __attribute__((always_inline))
+#define WIDE_INLINE PELTI_KERNEL_INLINE
 
 // Two 4x4 transposes, one in each half; its own inverse.
 WIDE_INLINE void transpose_lanes(wide v[4])

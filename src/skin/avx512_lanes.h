@@ -66,7 +66,7 @@ static const int32_t back_indices[3][WIDE] = {{0, 14, 9, 4, 3, 13, 8, 7, 2, 12, 
                                               {10, 5, 0, 14, 9, 4, 3, 13, 8, 7, 2, 12, 11, 6, 1, 15}};
 static const int32_t lane_indices[WIDE] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
 
-#define WIDE_INLINE static inline __attribute__((always_inline))
+#define WIDE_INLINE PELTI_KERNEL_INLINE
 
 // Four 4x4 transposes, one in each 128-bit lane; its own inverse.
 WIDE_INLINE void transpose_lanes(wide v[4])

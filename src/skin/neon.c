@@ -21,7 +21,7 @@ enum {
 
 static const uint8_t lane_vertices[WIDE] = {0, 1, 2, 3};
 
-#define WIDE_INLINE static inline __attribute__((always_inline))
+#define WIDE_INLINE PELTI_KERNEL_INLINE
 
 #define wide_bits vreinterpretq_u32_f32
 #define wide_of_bits vreinterpretq_f32_u32

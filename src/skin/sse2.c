@@ -53,7 +53,7 @@ static const uint8_t lane_vertices[WIDE] = {0, 1, 2, 3};
 #define wide_shift_right_signed(a, n) _mm_srai_epi32(a, n)
 #define wide_negative(a) _mm_castps_si128(_mm_and_ps(_mm_cmplt_ps(a, _mm_setzero_ps()), _mm_set1_ps(-0.0F)))
 
-#define WIDE_INLINE static inline __attribute__((always_inline))
+#define WIDE_INLINE PELTI_KERNEL_INLINE
 
 // A 4x4 transpose.
 WIDE_INLINE void transpose_lanes(wide v[4])

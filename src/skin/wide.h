@@ -32,7 +32,7 @@
 #define WIDE_JUDGES_EACH false
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define ALWAYS_INLINE PELTI_KERNEL_INLINE
 
 static const uint32_t ALL_LANES = (uint32_t)((1ULL << WIDE) - 1);
 

@@ -191,6 +191,7 @@ GROWTH = [
     ('keys', by_keys, 60000, POSE), ('channels', by_channels, 3000, POSE), ('primitives', by_primitives, 1500, POSE),
     ('morph targets', by_targets, 3000, POSE), ('instances', by_instances, 2000, POSE), ('clips', by_clips, 1000, POSE),
     ('joints, inspected', by_joints, 8000, ['inspect', '--tree']), ('nodes, inspected', by_nodes, 20000, ['inspect']),
+    ('skins of one mesh, inspected', by_skins, 8000, ['inspect']),
     ('keys, all bounds', by_keys, 600, ['bounds']), ('vertices, cooked', by_many_vertices, 40000, COOK),
     ('joints, cooked', by_joints, 6000, COOK), ('nodes, cooked', by_nodes, 20000, COOK),
     ('primitives, cooked', by_primitives, 1500, COOK), ('morph targets, cooked', by_targets, 1500, COOK),
@@ -216,7 +217,7 @@ def instructions(folder, path, verb):
         arguments += ['--clip', '#0', '--time', '50%']
     if has_clip and verb[0] == 'bounds':
         arguments += ['--clip', 'all']
-    run = subprocess.run(['valgrind', '--tool=callgrind', '--callgrind-out-file=' + counts, PELT] + arguments,
+    run = subprocess.run(['valgrind', '--tool=callgrind', '--vgdb=no', '--callgrind-out-file=' + counts, PELT] + arguments,
                          capture_output=True, text=True, timeout=600)
     found = re.search(r'Collected : (\d+)', run.stderr)
     if run.returncode or not found:

@@ -31,8 +31,8 @@ def count_with_callgrind(program):
     """Each call's counts are in a file of their own; the first call warms up."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, 'out')
-        head, calls = lines_of(['valgrind', '--tool=callgrind', '--callgrind-out-file=' + out, '--toggle-collect=' + MARK,
-                                '--dump-after=' + MARK, program])
+        head, calls = lines_of(['valgrind', '--tool=callgrind', '--vgdb=no', '--callgrind-out-file=' + out,
+                                '--toggle-collect=' + MARK, '--dump-after=' + MARK, program])
         for i, call in enumerate(calls, 1):
             with open('%s.%d' % (out, i)) as f:
                 call['instructions'] = int(re.search(r'^totals: (\d+)$', f.read(), re.M).group(1))

@@ -142,24 +142,6 @@ def _():
     return sorted({line.split(':')[0] for line in run.stderr.split('\n') if ': error:' in line})
 
 
-@test('test.sh counts passed, failed and skipped tests as TAP means them')
-def _():
-    # What a suite prints and its exit status -> passed, failed, skipped. cmocka skips with "not ok".
-    suites = {'printf "ok 1 - a\\nnot ok 2 # SKIP b\\nok 3 - c # skip no d\\n"': (1, 0, 2),
-              'printf "not ok 1 - a\\nok 2 - b\\n"; exit 1': (1, 1, 0), 'echo ok 1 - a; exit 3': (1, 1, 0),
-              'echo "not ok 1 # SKIP all of it"': (0, 0, 1), 'true': (0, 1, 0), 'echo 1..2; echo ok 1 - a': (1, 1, 0),
-              'for group in 1 2; do echo 1..1; echo ok 1 - a; done': (2, 0, 0)}
-    problems = []
-    for suite, counts in suites.items():
-        script = 'say() { :; }; . "$1"; logs=$(mktemp -d); tap_start "$logs"; tap_run suite sh -c "$2"; rm -r "$logs"; tap_finish'
-        run = subprocess.run(['sh', '-c', script, 'sh', os.path.join(SOURCE, 'scripts', 'tap.sh'), suite],
-                             capture_output=True, text=True)
-        wanted = '%d passed, %d failed, %d skipped' % counts
-        if run.stdout.split('\n')[-2:-1] != [wanted] or run.returncode != (1 if counts[1] else 0):
-            problems.append('%s: not %s but %s' % (suite, wanted, run.stdout.strip().split('\n')[-1]))
-    return problems
-
-
 @test('nothing is left to do later')
 def _():
     pattern = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX)\b')
