@@ -337,7 +337,7 @@ PELT_VULKAN_API pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer
 enum {
     PELT_VK_TIMESTAMP_BEGIN = 0, // all that was submitted before the record's own commands
     PELT_VK_TIMESTAMP_UPLOADS,   // copies
-    PELT_VK_TIMESTAMP_ITEMS,     // the list of work items
+    PELT_VK_TIMESTAMP_ITEMS,     // the list of work items, where it is made
     PELT_VK_TIMESTAMP_PALETTES,  // palettes, which begin while the list is made
     PELT_VK_TIMESTAMP_SKIN,      // skin pass, and conservative boxes
     PELT_VK_TIMESTAMP_REDUCE,    // second step of exact boxes, and the releasing barrier

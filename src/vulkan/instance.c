@@ -256,6 +256,7 @@ static pelt_result reserve(pelt_vk_scene *scene, pelt_error *error)
     if (!pelti_vk_grow(a, &scene->instances, &scene->instance_capacity, count, sizeof *scene->instances) ||
         !pelti_vk_grow(a, &scene->outputs, &scene->outputs_capacity, count, sizeof *scene->outputs) ||
         !pelti_vk_grow(a, &scene->marked, &scene->marked_capacity, count, sizeof *scene->marked) ||
+        !pelti_vk_grow(a, &scene->list.updates, &scene->list.update_capacity, count, sizeof *scene->list.updates) ||
         !pelti_vk_grow(a, &scene->weighted.slots, &scene->weighted.capacity, count, sizeof(uint32_t))) {
         return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for an instance");
     }
@@ -326,6 +327,7 @@ pelt_result pelt_vk_instance_remove(pelt_vk_scene *scene, pelt_vk_instance handl
     }
     pelti_vk_outputs *outputs = &scene->outputs[handle.index];
     pelti_vk_unmark(scene, handle.index);
+    pelti_vk_list_forget(&scene->list); // the slot may come to have another mesh
     if (instance->weight_mark != PELT_NONE) {
         uint32_t moved = 0;
         pelti_vk_marks_remove(&scene->weighted, instance->weight_mark, &moved);

@@ -4,24 +4,12 @@
 //     acquire | copies | barrier | items, palette | barrier | skin, joint bounds | barrier | reduce | release
 #include "scene.h"
 
-// Instances whose items go to one pipeline stand together: one kind for each choice of PELTI_VK_DIRECTIONS and
-// PELTI_VK_SMALL, and one for all that have not PELTI_VK_RUNS.
-enum {
-    KIND_COUNT = 5,
-    FEW_ITEMS = 2048 // fewer leave a large device idle, so each gets more threads
-};
-
-static uint32_t kind_of(const pelti_vk_update *update)
-{
-    uint32_t kind = (update->flags & PELTI_VK_DIRECTIONS ? 0U : 2U) + (update->flags & PELTI_VK_SMALL ? 1U : 0U);
-    return update->flags & PELTI_VK_RUNS ? kind : 4;
-}
-
 static pelti_vk_pass pass_of(uint32_t kind, uint32_t item_count)
 {
-    static const pelti_vk_pass passes[KIND_COUNT] = {PELTI_VK_SKIN_USUAL, PELTI_VK_SKIN_USUAL_SMALL, PELTI_VK_SKIN_RUNS,
-                                                     PELTI_VK_SKIN_RUNS_SMALL, PELTI_VK_SKIN};
-    return kind == 0 && item_count < FEW_ITEMS ? PELTI_VK_SKIN_USUAL_FEW : passes[kind];
+    static const pelti_vk_pass passes[PELTI_VK_KIND_COUNT] = {
+        PELTI_VK_SKIN_USUAL, PELTI_VK_SKIN_USUAL_SMALL, PELTI_VK_SKIN_RUNS, PELTI_VK_SKIN_RUNS_SMALL, PELTI_VK_SKIN};
+    // Few items get more threads each.
+    return kind == 0 && item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_SKIN_USUAL_FEW : passes[kind];
 }
 
 // What one record consists of. Spans are mapped memory of this frame.
@@ -32,16 +20,20 @@ typedef struct batch {
     uint32_t palette_count;
     uint32_t update_count;
     uint32_t item_count;
-    uint32_t kind_updates[KIND_COUNT];
-    uint32_t kind_items[KIND_COUNT];
+    pelti_vk_list_source source;
+    uint32_t parity; // of the list
+    uint32_t kind_updates[PELTI_VK_KIND_COUNT];
+    uint32_t kind_items[PELTI_VK_KIND_COUNT];
     uint32_t reduce_count;
     uint32_t conservative_count;
     pelti_vk_span palettes;     // gpu_palette_update
-    pelti_vk_span updates;      // gpu_update
-    pelti_vk_span reduces;      // gpu_reduce
+    pelti_vk_span updates;      // gpu_update, of a list that is made
+    pelti_vk_span items;        // gpu_frame_item, of one that is written
+    pelti_vk_span reduces;      // gpu_reduce, of one that is written
     pelti_vk_span conservative; // uint32_t, instances
     VkDeviceAddress frame_items;
     VkDeviceAddress partials;
+    VkDeviceAddress frame_reduces;
     uint32_t dispatch_count;
     uint32_t barrier_count;
 } batch;
@@ -80,7 +72,8 @@ static pelt_result flush_tables(pelt_vk_scene *scene, pelt_error *error)
     return result;
 }
 
-// Frame items and partial boxes for all items of this record.
+// Frame items and partial boxes for all items of this record, and reduces, for which at least two items each are
+// needed.
 static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pelt_error *error)
 {
     if (item_count <= scene->scratch_items) {
@@ -94,26 +87,51 @@ static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pe
         return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for work items");
     }
     pelti_vk_range grown = {0};
-    pelt_result result =
-        pelti_vk_heap_allocate(scene->device, capacity * (sizeof(gpu_frame_item) + sizeof(pelt_box)), &grown, error);
+    VkDeviceSize size = capacity * (sizeof(gpu_frame_item) + sizeof(pelt_box)) + capacity / 2 * sizeof(gpu_reduce);
+    pelt_result result = pelti_vk_heap_allocate(scene->device, size, &grown, error);
     if (result != PELT_OK) {
         pelti_vk_retirement_unreserve(&scene->retirement, 1);
         return result;
     }
     pelti_vk_discard_range(&scene->retirement, scene->sequence, scene->device, &scene->scratch);
+    scene->list.in_scratch = false;
     scene->scratch = grown;
     scene->scratch_items = capacity;
     return PELT_OK;
 }
 
+// A list that comes for the first time is written where it is short. One that comes again is made where it can stay.
+static void choose_list(batch *b)
+{
+    const pelt_vk_scene *scene = b->scene;
+    bool repeated = pelti_vk_list_repeats(scene, &b->parity);
+    if (repeated) {
+        memcpy(b->kind_updates, scene->list.kind_updates, sizeof b->kind_updates);
+        memcpy(b->kind_items, scene->list.kind_items, sizeof b->kind_items);
+    }
+    for (uint32_t i = 0; !repeated && i < b->update_count; i++) {
+        uint32_t kind = pelti_vk_list_kind(&scene->marked[i]);
+        b->kind_updates[kind]++;
+        b->kind_items[kind] += scene->marked[i].item_count;
+    }
+    b->source = b->item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_LIST_WRITTEN : PELTI_VK_LIST_MADE;
+    if (repeated) {
+        b->source = scene->list.in_scratch ? PELTI_VK_LIST_KEPT : PELTI_VK_LIST_MADE;
+    }
+    b->parity = b->source == PELTI_VK_LIST_KEPT ? b->parity : 0;
+}
+
 static pelt_result take_lists(batch *b, pelt_error *error)
 {
+    uint32_t made = b->source == PELTI_VK_LIST_MADE ? b->update_count : 0;
+    bool writes = b->source == PELTI_VK_LIST_WRITTEN;
     struct {
         pelti_vk_span *span;
         VkDeviceSize size;
     } lists[] = {{&b->palettes, b->palette_count * sizeof(gpu_palette_update)},
-                 {&b->updates, b->update_count * sizeof(gpu_update)},
-                 {&b->reduces, b->reduce_count * sizeof(gpu_reduce)},
+                 {&b->updates, made * sizeof(gpu_update)},
+                 {&b->items, writes ? b->item_count * sizeof(gpu_frame_item) : 0},
+                 {&b->reduces, writes ? b->reduce_count * sizeof(gpu_reduce) : 0},
                  {&b->conservative, b->conservative_count * sizeof(uint32_t)}};
     pelt_result result = PELT_OK;
     for (size_t i = 0; result == PELT_OK && i < sizeof lists / sizeof lists[0]; i++) {
@@ -138,11 +156,7 @@ static pelt_result prepare(batch *b, pelt_error *error)
     b->palette_count = scene->written_count;
     b->update_count = scene->marked_count;
     b->item_count = (uint32_t)scene->marked_items;
-    for (uint32_t i = 0; i < b->update_count; i++) {
-        uint32_t kind = kind_of(&scene->marked[i]);
-        b->kind_updates[kind]++;
-        b->kind_items[kind] += scene->marked[i].item_count;
-    }
+    choose_list(b);
     b->reduce_count = scene->marked_reduced;
     b->conservative_count = scene->marked_conservative;
     if (!pelti_vk_grow(scene->allocator, &scene->frames, &scene->frame_capacity, scene->frame_count + 1,
@@ -156,44 +170,75 @@ static pelt_result prepare(batch *b, pelt_error *error)
     result = result == PELT_OK ? flush_tables(scene, error) : result;
     result = result == PELT_OK ? reserve_scratch(scene, b->item_count, error) : result;
     result = result == PELT_OK ? take_lists(b, error) : result;
-    b->frame_items = scene->scratch.address;
+    bool writes = b->source == PELTI_VK_LIST_WRITTEN;
+    b->frame_items = writes ? b->items.address : scene->scratch.address;
     b->partials = scene->scratch.address + scene->scratch_items * sizeof(gpu_frame_item);
+    b->frame_reduces = writes ? b->reduces.address : b->partials + scene->scratch_items * sizeof(pelt_box);
     return result;
 }
 
 // ---- lists of this frame
 
-// The lists are written front to back and never read: mapped memory may be uncached.
-static void write_lists(const batch *b)
+static void write_items(const batch *b, const pelti_vk_update *update, uint32_t first)
+{
+    uint32_t slot = update->instance & ~GPU_PARITY;
+    const gpu_instance *instance = pelti_vk_table_get(&b->scene->instance_table, slot);
+    gpu_frame_item *items = (gpu_frame_item *)b->items.data + first;
+    for (uint32_t i = 0; i < update->item_count; i++) {
+        items[i] = (gpu_frame_item){instance->mesh, update->instance, i};
+    }
+}
+
+// Work items as such, or the updates that items.comp makes them of. Mapped memory is never read, as it may be uncached.
+static void write_work(const batch *b)
 {
     const pelt_vk_scene *scene = b->scene;
-    gpu_reduce *reduces = b->reduces.data;
-    uint32_t *conservative = b->conservative.data;
-    gpu_update *updates[KIND_COUNT]; // ends of what is written
-    uint32_t items[KIND_COUNT];
+    bool writes = b->source == PELTI_VK_LIST_WRITTEN;
+    gpu_update *updates[PELTI_VK_KIND_COUNT]; // ends of what is written
+    uint32_t items[PELTI_VK_KIND_COUNT];
     gpu_update *next = b->updates.data;
     uint32_t next_item = 0;
-    for (uint32_t k = 0; k < KIND_COUNT; k++) {
+    for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
         updates[k] = next;
         items[k] = next_item;
         next = next ? next + b->kind_updates[k] : NULL;
         next_item += b->kind_items[k];
     }
+    gpu_reduce *reduces = b->reduces.data;
+    uint32_t reduce_count = 0;
+    for (uint32_t i = 0; i < b->update_count; i++) {
+        const pelti_vk_update *update = &scene->marked[i];
+        uint32_t kind = pelti_vk_list_kind(update);
+        uint32_t reduce = GPU_NO_REDUCE;
+        if ((update->flags & PELTI_VK_EXACT) && update->item_count > 1) {
+            reduce = reduce_count++;
+        }
+        if (!writes) {
+            *updates[kind]++ = (gpu_update){update->instance, items[kind], reduce};
+        } else {
+            write_items(b, update, items[kind]);
+            if (reduce != GPU_NO_REDUCE) {
+                reduces[reduce] = (gpu_reduce){update->instance & ~GPU_PARITY, items[kind], update->item_count};
+            }
+        }
+        items[kind] += update->item_count;
+    }
+}
+
+static void write_lists(const batch *b)
+{
+    const pelt_vk_scene *scene = b->scene;
     if (b->palette_count > 0) {
         memcpy(b->palettes.data, scene->written, b->palette_count * sizeof *scene->written);
     }
-    for (uint32_t i = 0; i < b->update_count; i++) {
-        const pelti_vk_update *update = &scene->marked[i];
-        uint32_t slot = update->instance & ~GPU_PARITY;
-        uint32_t kind = kind_of(update);
-        *updates[kind]++ = (gpu_update){update->instance, items[kind]};
-        if ((update->flags & PELTI_VK_EXACT) && update->item_count > 1) {
-            *reduces++ = (gpu_reduce){slot, items[kind], update->item_count};
+    uint32_t *conservative = b->conservative.data;
+    for (uint32_t i = 0; b->conservative_count > 0 && i < b->update_count; i++) {
+        if (scene->marked[i].flags & PELTI_VK_CONSERVATIVE) {
+            *conservative++ = scene->marked[i].instance & ~GPU_PARITY;
         }
-        if (update->flags & PELTI_VK_CONSERVATIVE) {
-            *conservative++ = slot;
-        }
-        items[kind] += update->item_count;
+    }
+    if (b->source != PELTI_VK_LIST_KEPT) {
+        write_work(b);
     }
 }
 
@@ -258,6 +303,7 @@ static void record_items(batch *b)
     gpu_items_push push = {.updates = b->updates.address,
                            .instances = b->scene->instance_table.range.address,
                            .frame_items = b->frame_items,
+                           .reduces = b->frame_reduces,
                            .update_count = b->update_count,
                            .item_count = b->item_count,
                            .group_columns = g.columns};
@@ -275,7 +321,7 @@ static void record_skin(batch *b)
 {
     pelt_vk_scene *scene = b->scene;
     uint32_t first = 0;
-    for (uint32_t k = 0; k < KIND_COUNT; k++) {
+    for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
         if (b->kind_items[k] > 0) {
             grid g = make_grid(b, b->kind_items[k]);
             gpu_skin_push push = {.frame_items = b->frame_items + first * sizeof(gpu_frame_item),
@@ -285,7 +331,8 @@ static void record_skin(batch *b)
                                   .item_count = b->kind_items[k],
                                   .group_columns = g.columns,
                                   .zero = 0.0F,
-                                  .three = 3};
+                                  .three = 3,
+                                  .parity = b->parity};
             dispatch(b, pass_of(k, b->kind_items[k]), &push, sizeof push, g);
             first += b->kind_items[k];
         }
@@ -301,7 +348,7 @@ static void record_skin(batch *b)
 static void record_reduce(batch *b)
 {
     grid g = make_grid(b, b->reduce_count);
-    gpu_reduce_push push = {b->reduces.address, b->partials, b->scene->boxes.range.address, b->reduce_count, g.columns};
+    gpu_reduce_push push = {b->frame_reduces, b->partials, b->scene->boxes.range.address, b->reduce_count, g.columns};
     dispatch(b, PELTI_VK_REDUCE, &push, sizeof push, g);
 }
 
@@ -330,7 +377,8 @@ static void record_commands(batch *b)
         barrier(b, transfer, VK_ACCESS_2_TRANSFER_WRITE_BIT, compute, compute_access);
     }
     timestamp(b, PELT_VK_TIMESTAMP_UPLOADS);
-    if (b->update_count > 0) {
+    bool makes_list = b->update_count > 0 && b->source == PELTI_VK_LIST_MADE;
+    if (makes_list) {
         record_items(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_ITEMS);
@@ -338,8 +386,10 @@ static void record_commands(batch *b)
         record_palettes(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
-    if (b->update_count > 0) {
+    if (makes_list || b->palette_count > 0) {
         between_passes(b);
+    }
+    if (b->update_count > 0) {
         record_skin(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_SKIN);
@@ -379,8 +429,14 @@ static pelt_vk_statistics count(const pelt_vk_scene *scene, const batch *b)
 }
 
 // Marks, copies and mapped memory start anew for the next record.
-static void finish(pelt_vk_scene *scene, uint64_t frame)
+static void finish(batch *b, uint64_t frame)
 {
+    pelt_vk_scene *scene = b->scene;
+    if (b->update_count > 0 && b->source != PELTI_VK_LIST_KEPT) {
+        memcpy(scene->list.kind_updates, b->kind_updates, sizeof b->kind_updates);
+        memcpy(scene->list.kind_items, b->kind_items, sizeof b->kind_items);
+        pelti_vk_list_replace(scene, b->source == PELTI_VK_LIST_MADE);
+    }
     uint64_t sequence = scene->sequence;
     for (uint32_t i = 0; i < scene->weighted.count; i++) {
         scene->instances[scene->weighted.slots[i]].weight_mark = PELT_NONE;
@@ -444,7 +500,7 @@ pelt_result pelt_vk_record_timed(pelt_vk_scene *scene, VkCommandBuffer cmd, uint
     pelt_vk_statistics counted = statistics ? count(scene, &b) : (pelt_vk_statistics){0};
     write_lists(&b);
     record_commands(&b);
-    finish(scene, frame);
+    finish(&b, frame);
     if (statistics) {
         counted.dispatch_count = b.dispatch_count;
         counted.barrier_count = b.barrier_count;

@@ -155,6 +155,7 @@ static void destroy_objects(pelt_vk_scene *scene)
     pelti_release(a, scene->outputs, scene->outputs_capacity, sizeof *scene->outputs);
     pelti_release(a, scene->written, scene->written_capacity, sizeof *scene->written);
     pelti_release(a, scene->marked, scene->marked_capacity, sizeof *scene->marked);
+    pelti_release(a, scene->list.updates, scene->list.update_capacity, sizeof *scene->list.updates);
     pelti_release(a, scene->weighted.slots, scene->weighted.capacity, sizeof *scene->weighted.slots);
     pelti_release(a, scene->frames, scene->frame_capacity, sizeof *scene->frames);
     pelti_release(a, scene->bounds_rules, scene->options.bounds_rule_count, sizeof *scene->bounds_rules);

@@ -142,6 +142,32 @@ typedef struct pelti_vk_outputs {
     uint32_t weight_count;
 } pelti_vk_outputs;
 
+// ---- work_list.c: what workgroups of the skin pass do
+
+enum {
+    // Instances whose items go to one pipeline stand together: one kind for each choice of PELTI_VK_DIRECTIONS and
+    // PELTI_VK_SMALL, and one for all that have not PELTI_VK_RUNS.
+    PELTI_VK_KIND_COUNT = 5,
+    PELTI_VK_FEW_ITEMS = 2048 // fewer leave a large device idle
+};
+
+// Where the list of a record lies.
+typedef enum pelti_vk_list_source {
+    PELTI_VK_LIST_KEPT = 0, // in scratch, since an earlier record
+    PELTI_VK_LIST_MADE,     // in scratch, by items.comp
+    PELTI_VK_LIST_WRITTEN   // in mapped memory, by the CPU
+} pelti_vk_list_source;
+
+// The updates of the last record that had any. While they stay the same, so does the list of their items.
+typedef struct pelti_vk_work_list {
+    pelti_vk_update *updates; // with the parities that the list has
+    uint32_t update_capacity; // as that of marked, which updates changes places with
+    uint32_t update_count;    // 0: not known
+    bool in_scratch;          // the list lies there
+    uint32_t kind_updates[PELTI_VK_KIND_COUNT];
+    uint32_t kind_items[PELTI_VK_KIND_COUNT];
+} pelti_vk_work_list;
+
 // A record that the GPU may still be working on.
 typedef struct pelti_vk_frame {
     uint64_t frame;
@@ -188,6 +214,7 @@ struct pelt_vk_scene {
     uint32_t written_capacity;
     uint32_t marked_count;
     uint32_t marked_capacity;
+    pelti_vk_work_list list;
     pelti_vk_marks weighted; // instances with new morph weights
     uint64_t marked_items;   // sums over marked
     uint64_t marked_vertices;
@@ -199,7 +226,7 @@ struct pelt_vk_scene {
     pelti_vk_table instance_table;
     pelti_vk_table boxes;
     pelti_vk_table conservative_boxes;
-    pelti_vk_range scratch;  // frame items, then partial boxes
+    pelti_vk_range scratch;  // frame items, partial boxes, then gpu_reduce
     uint64_t scratch_items;  // capacity
     uint32_t boxes_recorded; // slots that the boxes had room for at the last record
 };
@@ -219,6 +246,17 @@ void pelti_vk_unmark(pelt_vk_scene *scene, uint32_t instance);
 void pelti_vk_set_kind(pelt_vk_scene *scene, uint32_t instance, uint32_t kind);
 // Takes the entry at mark out of the list; the last one moves to its place: *moved is that slot.
 void pelti_vk_marks_remove(pelti_vk_marks *m, uint32_t mark, uint32_t *moved);
+
+// ---- work_list.c
+
+uint32_t pelti_vk_list_kind(const pelti_vk_update *update);
+// Whether the marked instances are those of the list in the same order and with the same items. Then *out_parity is
+// GPU_PARITY where all of them write the other positions, else 0.
+bool pelti_vk_list_repeats(const pelt_vk_scene *scene, uint32_t *out_parity);
+// For changes that the updates do not tell of.
+void pelti_vk_list_forget(pelti_vk_work_list *list);
+// The marked instances become those of the list; marked is to be emptied.
+void pelti_vk_list_replace(pelt_vk_scene *scene, bool in_scratch);
 
 // ---- mesh_items.c
 

@@ -177,8 +177,8 @@ static void the_cost_depends_on_what_moved_alone(void **state)
         leave(c);
     }
     assert_int_equal(commands[0], commands[2]);
-    // Matrices, and less than 64 bytes an instance beside them.
-    assert_true(small[2].written_bytes < 100 * (JOINT_COUNT * sizeof(pelt_mat34) + 64));
+    // Matrices, and at most 64 bytes an instance beside them.
+    assert_true(small[2].written_bytes <= 100 * (JOINT_COUNT * sizeof(pelt_mat34) + 64));
 }
 
 static void commands_do_not_depend_on_the_number_of_instances(void **state)
@@ -188,8 +188,11 @@ static void commands_do_not_depend_on_the_number_of_instances(void **state)
     for (int large = 0; large < 2; large++) {
         crowd *c = gather(large ? MOST_INSTANCES : 1);
         play(c);
-        move(c, 0, c->count);
-        const pelt_vk_statistics s = play(c);
+        pelt_vk_statistics s = {0};
+        for (int i = 0; i < 3; i++) { // until the list of work items is kept
+            move(c, 0, c->count);
+            s = play(c);
+        }
         assert_int_equal(s.instance_count, c->count);
         commands[large] = peltt_vk_tap_state.command_count;
         assert_true(commands[large] > 0 && commands[large] <= PELTT_VK_TAP_CAPACITY);

@@ -230,9 +230,11 @@ static void check_items(const uint32_t *counts, uint32_t update_count, uint32_t 
     peltt_vk_passes_reset(&passes);
     gpu_items_push push = {.update_count = update_count, .group_columns = columns};
     gpu_update *updates = peltt_vk_passes_take(&passes, update_count * sizeof *updates, &push.updates);
+    uint32_t reduce_count = 0;
     for (uint32_t u = 0; u < update_count; u++) {
         uint32_t parity = u % 3 == 0 ? GPU_PARITY : 0;
-        updates[u] = (gpu_update){.instance = (u * 7 + 5) | parity, .first_item = push.item_count};
+        uint32_t reduce = u % 5 < 2 ? reduce_count++ : GPU_NO_REDUCE;
+        updates[u] = (gpu_update){.instance = (u * 7 + 5) | parity, .first_item = push.item_count, .reduce = reduce};
         push.item_count += counts[u];
     }
     gpu_instance *instances =
@@ -241,6 +243,7 @@ static void check_items(const uint32_t *counts, uint32_t update_count, uint32_t 
         instances[i].mesh = (uint64_t)i << 34 | i;
     }
     gpu_frame_item *out = peltt_vk_passes_take(&passes, push.item_count * sizeof *out, &push.frame_items);
+    gpu_reduce *reduces = peltt_vk_passes_take(&passes, reduce_count * sizeof *reduces, &push.reduces);
     uint32_t groups = (update_count + passes.threads - 1) / passes.threads;
     peltt_vk_passes_run(&passes, PELTI_VK_ITEMS, &push, sizeof push, groups, columns);
     uint32_t at = 0;
@@ -253,7 +256,15 @@ static void check_items(const uint32_t *counts, uint32_t update_count, uint32_t 
             }
         }
     }
+    for (uint32_t u = 0, k = 0; u < update_count; u++) {
+        if (u % 5 < 2) {
+            assert_int_equal(reduces[k].instance, u * 7 + 5);
+            assert_int_equal(reduces[k].first_item, updates[u].first_item);
+            assert_int_equal(reduces[k++].item_count, counts[u]);
+        }
+    }
     assert_true(peltt_vk_passes_untouched(out + at, 64));
+    assert_true(peltt_vk_passes_untouched(reduces + reduce_count, 64));
 }
 
 static void items_test(void)

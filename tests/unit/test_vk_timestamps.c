@@ -98,7 +98,7 @@ static void every_timestamp_is_written_in_order(void **state)
         open_timed(&t, versions[i]);
         peltt_vk_actor_move(&t.stage, &t.actor, true, &t.random);
         pelt_vk_statistics s = play(&t, ++t.stage.frame, PELT_OK);
-        assert_int_equal(s.dispatch_count, 5);
+        assert_int_equal(s.dispatch_count, 4); // the list is short, so the CPU writes it
         assert_true(s.copied_bytes > 0);
         assert_int_equal(pelt_vk_instance_teleport(t.stage.scene, t.actor.instance), PELT_OK);
         s = play(&t, ++t.stage.frame, PELT_OK); // no palettes and no copies

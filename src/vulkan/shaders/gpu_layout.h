@@ -40,7 +40,8 @@
 #define GPU_JOINTS_DIRECT16 2u
 #define GPU_JOINTS_NONE 3u // every vertex follows the palette's first matrix
 
-#define GPU_NO_BASE 0xFFFFFFFFu // gpu_item.joint_base
+#define GPU_NO_BASE 0xFFFFFFFFu   // gpu_item.joint_base
+#define GPU_NO_REDUCE 0xFFFFFFFFu // gpu_update.reduce
 
 // gpu_target.format
 #define GPU_TARGET_16BIT 2u
@@ -163,15 +164,17 @@ GPU_STRUCT(gpu_palette_update)
 }
 GPU_END(gpu_palette_update)
 
-// An instance to update in this frame; its items are [first_item, the next one's first_item). 8 bytes, mapped memory.
+// An instance to update in this frame; its items are [first_item, the next one's first_item). 12 bytes, mapped
+// memory.
 GPU_STRUCT(gpu_update)
 {
     GPU_UINT instance; // with GPU_PARITY
     GPU_UINT first_item;
+    GPU_UINT reduce; // index of its gpu_reduce, or GPU_NO_REDUCE
 }
 GPU_END(gpu_update)
 
-// What one workgroup of the skin pass does. 16 bytes, made by items.comp.
+// What one workgroup of the skin pass does. 16 bytes, made by items.comp, or by the CPU in mapped memory.
 GPU_STRUCT(gpu_frame_item)
 {
     GPU_ADDRESS mesh;  // the instance's: its record and the instance's are then read at the same time
@@ -180,7 +183,7 @@ GPU_STRUCT(gpu_frame_item)
 }
 GPU_END(gpu_frame_item)
 
-// An instance whose partial boxes are to be united. 12 bytes, mapped memory.
+// An instance whose partial boxes are to be united. 12 bytes, made with the frame items.
 GPU_STRUCT(gpu_reduce)
 {
     GPU_UINT instance;
@@ -205,6 +208,7 @@ GPU_STRUCT(gpu_items_push)
     GPU_ADDRESS updates;     // gpu_update
     GPU_ADDRESS instances;   // gpu_instance
     GPU_ADDRESS frame_items; // gpu_frame_item, result
+    GPU_ADDRESS reduces;     // gpu_reduce, result
     GPU_UINT update_count;
     GPU_UINT item_count; // of all
     GPU_UINT group_columns;
@@ -220,8 +224,10 @@ GPU_STRUCT(gpu_skin_push)
     GPU_ADDRESS boxes;       // 6 floats an instance, result; for instances of one item
     GPU_UINT item_count;
     GPU_UINT group_columns;
-    float zero;     // +0, which no compiler may know: added to -0 it gives +0
-    GPU_UINT three; // 3, which no compiler may know: loops that are not to be unrolled
+    float zero;      // +0, which no compiler may know: added to -0 it gives +0
+    GPU_UINT three;  // 3, which no compiler may know: loops that are not to be unrolled
+    GPU_UINT parity; // GPU_PARITY where all frame items mean the other positions, else 0
+    GPU_UINT reserved;
 }
 GPU_END(gpu_skin_push)
 
@@ -254,12 +260,12 @@ static_assert(sizeof(gpu_mesh) == 96, "gpu_mesh");
 static_assert(sizeof(gpu_instance) == 128, "gpu_instance");
 static_assert(sizeof(gpu_palette) == 32, "gpu_palette");
 static_assert(sizeof(gpu_palette_update) == 16, "gpu_palette_update");
-static_assert(sizeof(gpu_update) == 8, "gpu_update");
+static_assert(sizeof(gpu_update) == 12, "gpu_update");
 static_assert(sizeof(gpu_frame_item) == 16, "gpu_frame_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
 static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
-static_assert(sizeof(gpu_items_push) == 40, "gpu_items_push");
-static_assert(sizeof(gpu_skin_push) == 48, "gpu_skin_push");
+static_assert(sizeof(gpu_items_push) == 48, "gpu_items_push");
+static_assert(sizeof(gpu_skin_push) == 56, "gpu_skin_push");
 static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
 static_assert(sizeof(gpu_bounds_push) == 32, "gpu_bounds_push");
 #endif

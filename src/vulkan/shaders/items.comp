@@ -18,6 +18,7 @@ layout(push_constant, scalar) uniform push_block
 
 MEMORY(readonly, updates, gpu_update, 4)
 MEMORY(writeonly, out_frame_items, gpu_frame_item, 16)
+MEMORY(writeonly, out_reduces, gpu_reduce, 4)
 
 shared gpu_update group_updates[gl_WorkGroupSize.x];
 shared uvec2 group_meshes[gl_WorkGroupSize.x];
@@ -56,6 +57,12 @@ void main()
         end = updates(push.updates).at[first + count].first_item;
     }
     barrier();
+    if (thread < count && group_updates[thread].reduce != GPU_NO_REDUCE) {
+        gpu_update update = group_updates[thread];
+        uint next = thread + 1u < count ? group_updates[thread + 1u].first_item : end;
+        out_reduces(push.reduces).at[update.reduce] =
+            gpu_reduce(update.instance & ~GPU_PARITY, update.first_item, next - update.first_item);
+    }
     for (uint item = group_updates[0].first_item + thread; item < end; item += gl_WorkGroupSize.x) {
         uint found = find_update(item, count);
         gpu_update update = group_updates[found];

@@ -120,7 +120,7 @@ void main()
     gpu_instance instance = instances(push.instances).at[slot];
     gpu_mesh mesh = meshes(frame_item.mesh).mesh;
     gpu_item item = meshes(frame_item.mesh).items[frame_item.item];
-    keyed_box box = skin_item(instance, mesh, item, frame_item.item, frame_item.instance >> 31);
+    keyed_box box = skin_item(instance, mesh, item, frame_item.item, (frame_item.instance ^ push.parity) >> 31);
     if ((instance.flags & GPU_INSTANCE_EXACT) != 0u) {
         bool is_whole = mesh.item_count == 1;
         box_store(box, is_whole ? push.boxes : push.partials, is_whole ? slot : group);

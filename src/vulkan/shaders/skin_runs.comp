@@ -358,7 +358,7 @@ void main()
     bool has_box = (instance.flags & GPU_INSTANCE_EXACT) != 0u;
     keyed_box box = box_empty();
     if (item.vertex_count > 0u) {
-        box = skin_item(instance, mesh, item, frame_item.instance >> 31, has_box);
+        box = skin_item(instance, mesh, item, (frame_item.instance ^ push.parity) >> 31, has_box);
     }
     if (has_box) {
         bool is_whole = mesh.item_count == 1;
