@@ -240,6 +240,7 @@ static void put_mesh(writer *w, const source *s)
         .extras = put(w, p->extras, p->extra_count * sizeof(pelt_extra_influence)),
         .targets = put_targets(w, p, s->items, mesh->item_count),
         .item_count = mesh->item_count,
+        .streams = (p->normals ? GPU_STREAM_NORMALS : 0) | (p->tangents ? GPU_STREAM_TANGENTS : 0),
         .encoding = p->encoding == PELT_WEIGHTS_PLAIN ? GPU_WEIGHTS_PLAIN : GPU_WEIGHTS_SORTED,
     };
     if (mesh->runs) {

@@ -35,18 +35,17 @@ static uint32_t joint_base(const pelt_cooked_primitive *p, const pelt_run *run)
 static gpu_item slice_of(const pelt_cooked_primitive *p, const pelt_run *run, uint32_t first, uint32_t count)
 {
     uint32_t words = run->layout == PELT_JOINTS_DIRECT16 ? 2 : 1;
+    uint32_t joint_count = run->layout == PELT_JOINTS_RUN ? run->joint_count : 0;
     uint32_t start = wide_start(p, run);
     return (gpu_item){
         .first_vertex = run->first_vertex + first,
         .vertex_count = count,
         .first_joint = run->first_joint,
-        .joint_count = run->layout == PELT_JOINTS_RUN ? run->joint_count : 0,
-        .joint_layout = run->layout,
-        .influence_count = slice_influences(p, run, first + count),
+        .joint_base = joint_base(p, run),
+        .joints = GPU_ITEM_JOINTS(joint_count, (uint32_t)run->layout, slice_influences(p, run, first + count)),
         .first_joint_word = run->joints_offset / 4 + first * words,
         .wide_start = start > first ? start - first : 0,
         .first_wide = run->first_wide + (start > first ? 0 : first - start),
-        .joint_base = joint_base(p, run),
     };
 }
 
@@ -59,8 +58,7 @@ static uint64_t rigid_items(const pelt_cooked_primitive *p, uint32_t item_vertic
             items[count] = (gpu_item){
                 .first_vertex = (uint32_t)first,
                 .vertex_count = left < item_vertices ? (uint32_t)left : item_vertices,
-                .joint_layout = GPU_JOINTS_NONE,
-                .influence_count = 1,
+                .joints = GPU_ITEM_JOINTS(0U, GPU_JOINTS_NONE, 1U),
                 .wide_start = UINT32_MAX,
             };
         }
@@ -88,7 +86,7 @@ uint64_t pelti_vk_items_build(const pelt_cooked_primitive *p, uint32_t item_vert
     }
     if (count == 0) { // no vertices: one item that writes the empty box
         if (items) {
-            items[0] = (gpu_item){.joint_layout = GPU_JOINTS_NONE, .wide_start = UINT32_MAX};
+            items[0] = (gpu_item){.joints = GPU_ITEM_JOINTS(0U, GPU_JOINTS_NONE, 0U), .wide_start = UINT32_MAX};
         }
         return 1;
     }

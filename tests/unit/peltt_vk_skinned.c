@@ -254,21 +254,23 @@ static void make_item(maker *m, gpu_item *item, uint16_t *run_joints, uint32_t *
                       uint32_t *wide_count, uint32_t *offsets)
 {
     peltt_vk_skinned *s = m->s;
-    bool listed = item->joint_layout == GPU_JOINTS_RUN;
+    uint32_t layout = s->shape.joint_layout;
+    bool listed = layout == GPU_JOINTS_RUN;
     bool wide = s->shape.influence_count > 4;
     uint16_t *list = run_joints + *run_joint_count;
     item->first_joint = *run_joint_count;
-    item->joint_count = listed ? make_list(m, list) : 0;
-    *run_joint_count += item->joint_count;
+    uint32_t joint_count = listed ? make_list(m, list) : 0;
+    item->joints = GPU_ITEM_JOINTS(joint_count, layout, s->shape.influence_count);
+    *run_joint_count += joint_count;
     item->joint_base = GPU_NO_BASE;
-    if (listed && list[item->joint_count - 1] - list[0] == (int)item->joint_count - 1) {
+    if (listed && list[joint_count - 1] - list[0] == (int)joint_count - 1) {
         item->joint_base = list[0];
     }
     item->wide_start = wide ? peltt_random_below(m->random, item->vertex_count + 1) : item->vertex_count;
     item->first_wide = *wide_count;
     for (uint32_t i = 0; i < item->vertex_count; i++) {
         uint32_t vertex = item->first_vertex + i;
-        make_influences(m, vertex, list, item->joint_count);
+        make_influences(m, vertex, list, joint_count);
         make_extras(m, vertex, i >= item->wide_start);
         if (i >= item->wide_start) {
             offsets[(*wide_count)++] = s->first_extras[vertex];
@@ -276,10 +278,10 @@ static void make_item(maker *m, gpu_item *item, uint16_t *run_joints, uint32_t *
         for (uint32_t slot = 0; slot < 4; slot++) {
             uint16_t joint = s->joints[vertex * 4 + slot];
             char *at = joints + (size_t)item->first_joint_word * 4;
-            if (item->joint_layout == GPU_JOINTS_DIRECT16) {
+            if (layout == GPU_JOINTS_DIRECT16) {
                 memcpy(at + ((size_t)i * 4 + slot) * 2, &joint, sizeof joint);
             } else {
-                at[i * 4 + slot] = (char)(listed ? index_in(list, item->joint_count, joint) : joint);
+                at[i * 4 + slot] = (char)(listed ? index_in(list, joint_count, joint) : joint);
             }
         }
     }
@@ -311,8 +313,7 @@ static void make_items(maker *m)
         uint32_t left = vertices - first;
         s->items[i] = (gpu_item){.first_vertex = first,
                                  .vertex_count = left < s->shape.item_vertices ? left : s->shape.item_vertices,
-                                 .joint_layout = s->shape.joint_layout,
-                                 .influence_count = s->shape.influence_count,
+                                 .joints = GPU_ITEM_JOINTS(0U, s->shape.joint_layout, s->shape.influence_count),
                                  .first_joint_word = first * (uint32_t)words};
         if (!rigid) {
             make_item(m, &s->items[i], run_joints, &run_joint_count, (char *)s->device_joints, &wide_count, offsets);
@@ -423,6 +424,7 @@ void peltt_vk_skinned_make(peltt_vk_skinned *skinned, const peltt_vk_skinned_sha
         mesh->joints = rigid ? 0 : mesh->vertices + 12;
         mesh->stride = 4;
     }
+    mesh->streams = (mesh->normals ? GPU_STREAM_NORMALS : 0) | (mesh->tangents ? GPU_STREAM_TANGENTS : 0);
     gpu_mesh *record = (gpu_mesh *)(void *)((char *)skinned->items - sizeof *mesh);
     *record = *mesh;
 }

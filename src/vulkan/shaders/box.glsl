@@ -53,11 +53,26 @@ MEMORY(writeonly, out_boxes, box_bits, 4)
 // Six keys of each subgroup; none is smaller than four threads.
 shared int subgroup_boxes[gl_WorkGroupSize.x / 4 * 6];
 
+// Stores a box that all threads have, so that none waits for another. There may be fewer threads than components.
+void box_store_united(ivec3 low, ivec3 high, uvec2 address, uint index)
+{
+    for (uint component = gl_LocalInvocationIndex; component < 6u; component += gl_WorkGroupSize.x) {
+        ivec3 keys = component < 3u ? low : ~high;
+        uint axis = component % 3u;
+        int key = axis == 0u ? keys.x : axis == 1u ? keys.y : keys.z;
+        out_boxes(address).at[index].at[component] = uint(key_of(uvec3(key)).x);
+    }
+}
+
 // Unites the boxes of all threads and stores the result, six floats, as element index. All threads must call it.
 void box_store(keyed_box box, uvec2 address, uint index)
 {
     ivec3 low = subgroupMin(box.low);
     ivec3 high = subgroupMin(box.high);
+    if (gl_NumSubgroups == 1u) {
+        box_store_united(low, high, address, index);
+        return;
+    }
     if (subgroupElect()) {
         uint at = gl_SubgroupID * 6;
         subgroup_boxes[at] = low.x;

@@ -43,6 +43,17 @@
 #define GPU_NO_BASE 0xFFFFFFFFu   // gpu_item.joint_base
 #define GPU_NO_REDUCE 0xFFFFFFFFu // gpu_update.reduce
 
+// gpu_item.joints: how many joints the run's list has, 0 with other layouts; GPU_JOINTS_*; and the most influences of
+// one vertex: 1 to 4, 5 for more than four.
+#define GPU_ITEM_JOINTS(count, layout, influences) ((count) | (layout) << 16 | (influences) << 24)
+#define GPU_ITEM_JOINT_COUNT(joints) ((joints) & 0xFFFFu)
+#define GPU_ITEM_LAYOUT(joints) ((joints) >> 16 & 0xFFu)
+#define GPU_ITEM_INFLUENCES(joints) ((joints) >> 24)
+
+// gpu_mesh.streams
+#define GPU_STREAM_NORMALS 1u
+#define GPU_STREAM_TANGENTS 2u
+
 // gpu_target.format
 #define GPU_TARGET_16BIT 2u
 
@@ -52,19 +63,17 @@
 
 #define GPU_PARITY 0x80000000u // in gpu_frame_item.instance and gpu_update.instance: positions[1] are written
 
-// A slice of a run, worked through by one workgroup; the same for all instances of a mesh. 40 bytes.
+// A slice of a run, worked through by one workgroup; the same for all instances of a mesh. 32 bytes.
 GPU_STRUCT(gpu_item)
 {
     GPU_UINT first_vertex;
     GPU_UINT vertex_count;
     GPU_UINT first_joint;      // of the run's list in run_joints
-    GPU_UINT joint_count;      // of the run's list; 0 with other layouts
-    GPU_UINT joint_layout;     // GPU_JOINTS_*
-    GPU_UINT influence_count;  // the most of one vertex: 1 to 4, 5 for more than four
+    GPU_UINT joint_base;       // the list's first joint where its joints are consecutive, else GPU_NO_BASE
+    GPU_UINT joints;           // GPU_ITEM_JOINTS
     GPU_UINT first_joint_word; // in the joints stream, 4 bytes a word, of first_vertex
     GPU_UINT wide_start;       // first_vertex + wide_start is the first vertex with an entry in extra_offsets
     GPU_UINT first_wide;       // that entry
-    GPU_UINT joint_base;       // the list's first joint where its joints are consecutive, else GPU_NO_BASE
 }
 GPU_END(gpu_item)
 
@@ -99,41 +108,42 @@ GPU_STRUCT(gpu_morph)
 }
 GPU_END(gpu_morph)
 
-// 96 bytes, and right behind it the mesh's items, so that neither has to be read to find the other.
+// 96 bytes, and right behind it the mesh's items, so that neither has to be read to find the other. skin_runs.comp
+// reads the first 32 bytes alone.
 GPU_STRUCT(gpu_mesh)
 {
-    GPU_ADDRESS positions;     // blocks of GPU_BLOCK vertices, the last one filled up: all x, all y, all z
-    GPU_ADDRESS vertices;      // normal, tangent, weights and joints of each vertex in 16 bytes, or 0
+    GPU_ADDRESS positions;  // blocks of GPU_BLOCK vertices, the last one filled up: all x, all y, all z
+    GPU_ADDRESS vertices;   // normal, tangent, weights and joints of each vertex in 16 bytes, or 0
+    GPU_ADDRESS run_joints; // uint16, two in a word
+    GPU_UINT item_count;
+    GPU_UINT streams;          // GPU_STREAM_*: which of the next two there are
     GPU_ADDRESS normals;       // octahedral, or 0
     GPU_ADDRESS tangents;      // octahedral, or 0
     GPU_ADDRESS weights;       // 11 + 11 + 10 bits, or 0 where rigid
     GPU_ADDRESS joints;        // or 0 where rigid
-    GPU_ADDRESS run_joints;    // uint16, two in a word
     GPU_ADDRESS extra_offsets; // uint
     GPU_ADDRESS extras;        // uint: joint in the low half, unorm16 weight in the high one
     GPU_ADDRESS targets;       // gpu_target
-    GPU_UINT item_count;
-    GPU_UINT encoding; // GPU_WEIGHTS_*
-    GPU_UINT stride;   // words from a vertex to the next: 4 where normals to joints point into vertices, else 1
-    GPU_UINT reserved;
+    GPU_UINT encoding;         // GPU_WEIGHTS_*
+    GPU_UINT stride; // words from a vertex to the next: 4 where normals to joints point into vertices, else 1
 }
 GPU_END(gpu_mesh)
 
-// 128 bytes.
+// 128 bytes. skin_runs.comp reads the first 48 alone.
 GPU_STRUCT(gpu_instance)
 {
-    GPU_ADDRESS mesh;         // gpu_mesh
     GPU_ADDRESS palette;      // 3x4 matrices
     GPU_ADDRESS positions[2]; // float x 3; the same twice without previous positions
     GPU_ADDRESS normals;      // octahedral, or 0
     GPU_ADDRESS tangents;     // octahedral, or 0
+    GPU_UINT palette_count;   // joints are clamped to it
+    GPU_UINT flags;           // GPU_INSTANCE_*
+    GPU_ADDRESS mesh;         // gpu_mesh
     GPU_ADDRESS morphs;       // gpu_morph, or 0
     GPU_ADDRESS worlds;       // conservative: 3x4 world_from_joint
     GPU_ADDRESS binds;        // conservative: 3x4 joint_from_bind
     GPU_ADDRESS joint_boxes;  // conservative: min xyz, max xyz in joint space, one a joint
-    GPU_UINT palette_count;   // joints are clamped to it
     GPU_UINT morph_count;
-    GPU_UINT flags;     // GPU_INSTANCE_*
     GPU_UINT box_count; // of joint_boxes
     // What rounding can add to a conservative box: largest |coordinate| before the skin, morphs included, by axis; and
     // factors of it.
@@ -252,7 +262,7 @@ GPU_STRUCT(gpu_bounds_push)
 GPU_END(gpu_bounds_push)
 
 #ifndef GL_core_profile
-static_assert(sizeof(gpu_item) == 40, "gpu_item");
+static_assert(sizeof(gpu_item) == 32, "gpu_item");
 static_assert(sizeof(gpu_range) == 8, "gpu_range");
 static_assert(sizeof(gpu_target) == 56, "gpu_target");
 static_assert(sizeof(gpu_morph) == 8, "gpu_morph");

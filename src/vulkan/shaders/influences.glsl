@@ -7,7 +7,7 @@
 
 const uint RUN_JOINTS = 32;    // most joints of a run's list
 const uint EXTRA_STEPS = 65535; // of an extra influence's weight of one
-const uint WIDE = 5;           // gpu_item.influence_count of more than four
+const uint WIDE = 5;           // GPU_ITEM_INFLUENCES of more than four
 
 shared vec4 run_rows[RUN_JOINTS * 3]; // the run's matrices
 
@@ -15,7 +15,7 @@ shared vec4 run_rows[RUN_JOINTS * 3]; // the run's matrices
 // it, and wait for each other after it.
 void load_run(gpu_instance instance, gpu_mesh mesh, gpu_item item)
 {
-    uint count = min(item.joint_count, RUN_JOINTS) * 3;
+    uint count = min(GPU_ITEM_JOINT_COUNT(item.joints), RUN_JOINTS) * 3;
     for (uint i = gl_LocalInvocationIndex; i < count; i += gl_WorkGroupSize.x) {
         uint entry = item.first_joint + i / 3;
         uint joint = uints(mesh.run_joints).at[entry / 2] >> entry % 2 * 16 & 0xFFFFu;
@@ -69,7 +69,7 @@ float scale_weight(float weight, uint share)
 
 uvec4 read_joints(gpu_mesh mesh, gpu_item item, uint local)
 {
-    if (item.joint_layout == GPU_JOINTS_DIRECT16) {
+    if (GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_DIRECT16) {
         uint at = item.first_joint_word + local * 2;
         uvec2 words = uvec2(uints(mesh.joints).at[at], uints(mesh.joints).at[at + 1]);
         return uvec4(words & 0xFFFFu, words >> 16).xzyw;
@@ -85,8 +85,8 @@ mat3x4 palette_matrix(gpu_instance instance, uint joint)
 
 mat3x4 joint_matrix(gpu_instance instance, gpu_item item, uint joint)
 {
-    if (item.joint_layout == GPU_JOINTS_RUN) {
-        uint at = min(joint, min(item.joint_count, RUN_JOINTS) - 1) * 3;
+    if (GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_RUN) {
+        uint at = min(joint, min(GPU_ITEM_JOINT_COUNT(item.joints), RUN_JOINTS) - 1) * 3;
         return mat3x4(run_rows[at], run_rows[at + 1], run_rows[at + 2]);
     }
     return palette_matrix(instance, joint);
@@ -98,12 +98,12 @@ mat3x4 joint_matrix(gpu_instance instance, gpu_item item, uint joint)
 mat3x4 blend(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint local)
 {
     uvec4 joints = read_joints(mesh, item, local);
-    if (item.influence_count == 1) {
+    if (GPU_ITEM_INFLUENCES(item.joints) == 1) {
         return joint_matrix(instance, item, joints.w);
     }
     vec4 weights = decode_weights(mesh.encoding, uints(mesh.weights).at[(item.first_vertex + local) * mesh.stride]);
     uvec2 extras = uvec2(0);
-    if (item.influence_count >= WIDE && local >= item.wide_start) {
+    if (GPU_ITEM_INFLUENCES(item.joints) >= WIDE && local >= item.wide_start) {
         uint entry = item.first_wide + (local - item.wide_start);
         extras = uvec2(uints(mesh.extra_offsets).at[entry], uints(mesh.extra_offsets).at[entry + 1]);
     }

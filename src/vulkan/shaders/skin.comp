@@ -74,13 +74,13 @@ keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint nu
     wanted_streams wanted = wanted_streams(exists(mesh.normals) && exists(instance.normals),
                                            exists(mesh.tangents) && exists(instance.tangents));
     bool has_directions = wanted.normals || wanted.tangents;
-    bool is_rigid = (instance.flags & GPU_INSTANCE_RIGID) != 0u || item.joint_layout == GPU_JOINTS_NONE;
+    bool is_rigid = (instance.flags & GPU_INSTANCE_RIGID) != 0u || GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_NONE;
     mat3x4 m;
     direction_frame frame;
     if (is_rigid) {
         m = palette_matrix(instance, 0);
         frame = make_frame(m);
-    } else if (item.joint_layout == GPU_JOINTS_RUN) {
+    } else if (GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_RUN) {
         load_run(instance, mesh, item);
         barrier();
     }

@@ -288,6 +288,10 @@ uint load_matrices(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint mos
 uint group_max(uint value)
 {
     value = subgroupMax(value);
+    if (gl_NumSubgroups == 1u) {
+        barrier(); // for the matrices
+        return value;
+    }
     if (subgroupElect()) {
         subgroup_sizes[gl_SubgroupID] = value;
     }
@@ -304,11 +308,11 @@ uint group_max(uint value)
 // squared terms of a cofactor come to at most bound * bound / 3.
 void prepare_matrices(gpu_instance instance, gpu_mesh mesh, gpu_item item, inout work w)
 {
-    bool is_rigid = (instance.flags & GPU_INSTANCE_RIGID) != 0u || item.joint_layout == GPU_JOINTS_NONE;
+    bool is_rigid = (instance.flags & GPU_INSTANCE_RIGID) != 0u || GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_NONE;
     if (is_rigid) {
         item.joint_base = 0u;
     }
-    uint most = is_rigid ? 0u : min(item.joint_count, RUN_JOINTS) - 1u;
+    uint most = is_rigid ? 0u : min(GPU_ITEM_JOINT_COUNT(item.joints), RUN_JOINTS) - 1u;
     uint mask = most == 0u ? 0u : (2u << findMSB(most)) - 1u;
     w.joint_mask = mask * 0x01010101u;
     w.weight_mask = is_rigid ? 0u : ~0u;
@@ -329,8 +333,8 @@ keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint pa
     w.out_tangents = instance.tangents;
     w.first = item.first_vertex;
     w.count = item.vertex_count;
-    w.has_normals = WITH_DIRECTIONS || (exists(mesh.normals) && exists(instance.normals));
-    w.has_tangents = WITH_DIRECTIONS || (exists(mesh.tangents) && exists(instance.tangents));
+    w.has_normals = WITH_DIRECTIONS || ((mesh.streams & GPU_STREAM_NORMALS) != 0u && exists(instance.normals));
+    w.has_tangents = WITH_DIRECTIONS || ((mesh.streams & GPU_STREAM_TANGENTS) != 0u && exists(instance.tangents));
     w.has_box = has_box;
     uint last = w.count - 1u;
     vertex even = fetch(w, min(gl_LocalInvocationIndex, last));
