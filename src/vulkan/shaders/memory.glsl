@@ -16,7 +16,7 @@ MEMORY(readonly, matrices, mat3x4, 16)
 MEMORY(readonly, uints, uint, 4)
 MEMORY(readonly, vec3s, vec3, 4)
 MEMORY(readonly, vec4s, vec4, 16)
-MEMORY(writeonly, out_matrices, mat3x4, 16)
+MEMORY(writeonly, out_vec4s, vec4, 16)
 MEMORY(writeonly, out_uints, uint, 4)
 MEMORY(writeonly, out_uvec3s, uvec3, 4)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Skinning matrices: world_from_joint times joint_from_bind, as exact as a float can be. One workgroup a palette.
+// Skinning matrices: world_from_joint times joint_from_bind, as exact as a float can be. One workgroup a palette, one
+// thread a row, so that those of few joints keep their threads busy.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -64,13 +65,11 @@ void main()
     }
     gpu_palette_update update = palette_updates(push.updates).at[group];
     gpu_palette palette = palettes(push.palettes).at[update.palette];
-    for (uint joint = gl_LocalInvocationIndex; joint < palette.joint_count; joint += gl_WorkGroupSize.x) {
-        mat3x4 world = matrices(update.worlds).at[joint];
-        mat3x4 bind = matrices(palette.binds).at[joint];
-        out_matrices(palette.matrices).at[joint] =
-            mat3x4(multiply_row(world[0], bind), multiply_row(world[1], bind), multiply_row(world[2], bind));
+    for (uint i = gl_LocalInvocationIndex; i < palette.joint_count * 3u; i += gl_WorkGroupSize.x) {
+        vec4 world = vec4s(update.worlds).at[i];
+        out_vec4s(palette.matrices).at[i] = multiply_row(world, matrices(palette.binds).at[i / 3u]);
         if (exists(palette.worlds)) {
-            out_matrices(palette.worlds).at[joint] = world;
+            out_vec4s(palette.worlds).at[i] = world;
         }
     }
 }
