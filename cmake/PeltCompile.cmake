@@ -31,6 +31,8 @@ function(pelt_compile_options target)
     target_compile_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
       -UNDEBUG)
     target_compile_definitions(${target} PRIVATE PELTI_SANITIZED)
+    # GCC's documentation warns of false ones with sanitizers.
+    target_compile_options(${target} PRIVATE $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PRIVATE -fsanitize=${PELT_SANITIZE})
   endif()
 endfunction()

@@ -22,7 +22,7 @@ enum {
 #endif
 };
 
-// Before the small functions that kernels are made of. With sanitizers they are called: their checks in each of hundreds of
+// Before the small functions that kernels are made of. With sanitizers they are called: checks in each of hundreds of
 // copies take compilers minutes.
 #if defined(PELTI_SANITIZED)
 #define PELTI_KERNEL_INLINE static inline

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of the command, printed as TAP.
 
-usage: run.py PELT SCRATCH [--update] [-k TEXT] [--but TEXT]
+usage: run.py PELT SCRATCH [--update] [-k TEXT] [--but TEXT]...
 
 Runs every function test_* of every test_*.py beside this file, each with a Context (below) whose folder
 SCRATCH/<file>.<function> is empty and its own. A test fails by an exception, so plain assert does.
@@ -197,7 +197,7 @@ class Context:
         raise Skipped(reason)
 
 
-def discover(pattern, left_out=None):
+def discover(pattern, left_out=()):
     sys.path.insert(0, str(HERE))
     for path in sorted(HERE.glob("test_*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -205,9 +205,8 @@ def discover(pattern, left_out=None):
         spec.loader.exec_module(module)
         for name, function in list(vars(module).items()):
             if name.startswith("test_") and callable(function) and pattern in path.stem + "." + name:
-                if left_out and left_out in name:
-                    continue
-                yield path.stem[5:] + "." + name[5:], function
+                if not any(text in path.stem + "." + name for text in left_out):
+                    yield path.stem[5:] + "." + name[5:], function
 
 
 def main():
@@ -216,7 +215,7 @@ def main():
     parser.add_argument("scratch")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("-k", default="", metavar="TEXT")
-    parser.add_argument("--but", metavar="TEXT")
+    parser.add_argument("--but", action="append", default=[], metavar="TEXT")
     arguments = parser.parse_args()
     sys.dont_write_bytecode = True
     pelt = pathlib.Path(arguments.pelt).resolve()

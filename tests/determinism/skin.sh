@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compares the bytes that this build's kernels write with those of the first build. Prints TAP.
 # usage: skin.sh REFERENCE LINES PROGRAM ARGUMENT...
-#   REFERENCE: the lines of the first build, made by the first call. LINES: where this build's go. The program is skin_hashes, or what runs it.
+#   REFERENCE: the lines of the first build, made by the first call. LINES: where this build's go. The program is skin_hashes, or
+#   what runs it.
 # NEON does the same operations as AVX2 on fewer vertices at a time, so its lines are compared with those.
 set -u
 reference=$1
