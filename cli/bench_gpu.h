@@ -50,6 +50,7 @@ typedef struct bench_gpu_entry {
     pelt_vk_bounds bounds;                 // of ours
     uint32_t passes;                       // over the scene, of draws
     uint32_t item_vertices;                // of ours; 0: the library's own
+    bool new_list;                         // of ours: the order of updates changes each time
 } bench_gpu_entry;
 
 uint32_t bench_gpu_entry_count(void);

@@ -5,9 +5,17 @@
 #include <string.h>
 
 static const bench_gpu_entry own[] = {
-    {"pelt", "the library, with exact boxes", NULL, PELT_VK_BOUNDS_EXACT, 1, 0},
-    {"pelt_no_box", "the library without boxes", NULL, PELT_VK_BOUNDS_NONE, 1, 0},
-    {"pelt_joint_boxes", "the library with boxes from those of joints", NULL, PELT_VK_BOUNDS_CONSERVATIVE, 1, 0},
+    {.name = "pelt", .text = "the library, with exact boxes", .bounds = PELT_VK_BOUNDS_EXACT, .passes = 1},
+    {.name = "pelt_new_list",
+     .text = "the same, the order of instances turned round each time, so that their slices are listed anew",
+     .bounds = PELT_VK_BOUNDS_EXACT,
+     .passes = 1,
+     .new_list = true},
+    {.name = "pelt_no_box", .text = "the library without boxes", .bounds = PELT_VK_BOUNDS_NONE, .passes = 1},
+    {.name = "pelt_joint_boxes",
+     .text = "the library with boxes from those of joints",
+     .bounds = PELT_VK_BOUNDS_CONSERVATIVE,
+     .passes = 1},
 };
 
 enum {
@@ -42,7 +50,7 @@ bench_gpu_entry bench_gpu_entry_at(uint32_t index)
     index -= OWN_COUNT;
     if (index < baseline_vk_contender_count) {
         const baseline_vk_contender *b = baseline_vk_contenders[index];
-        return (bench_gpu_entry){b->name, b->what, b, PELT_VK_BOUNDS_DEFAULT, 1, 0};
+        return (bench_gpu_entry){.name = b->name, .text = b->what, .baseline = b, .passes = 1};
     }
     index -= baseline_vk_contender_count;
     bool skins = index == 1;

@@ -94,7 +94,7 @@ static bool fill_source(bench_gpu_model *m, const pelt_primitive *unpacked, uint
 static double record_bytes(const pelt_cooked_primitive *p)
 {
     enum {
-        RECORDS = 16 + 40 + 96 + 128,
+        RECORDS = 16 + 32 + 32 + 48,
         LARGEST = 1024,
         SMALL = 256
     };

@@ -13,6 +13,8 @@ typedef struct pelt_state {
     const bench_gpu_model *model;
     pelt_vk_bounds bounds;
     uint32_t item_vertices;
+    bool new_list;
+    bool turned;                // the last update was in the other order
     const pelt_mat34 *matrices; // what palettes are written with
     pelt_vk_scene *scene;
     pelt_vk_skin *skins;
@@ -117,6 +119,7 @@ bool bench_gpu_pelt_create(gpu *device, const bench_gpu_model *model, const benc
         s->model = model;
         s->bounds = entry->bounds;
         s->item_vertices = entry->item_vertices;
+        s->new_list = entry->new_list;
         s->matrices = s->bounds == PELT_VK_BOUNDS_CONSERVATIVE ? model->worlds : model->data.matrices;
         result = fill(s);
     }
@@ -150,8 +153,10 @@ static pelt_result write_palettes(pelt_state *s)
 {
     const baseline_vk_scene *data = &s->model->data;
     pelt_result result = PELT_OK;
-    for (uint32_t i = 0; result == PELT_OK && i < data->palette_count; i++) {
+    s->turned = s->new_list && !s->turned;
+    for (uint32_t k = 0; result == PELT_OK && k < data->palette_count; k++) {
         pelt_mat34 *out = NULL;
+        uint32_t i = s->turned ? data->palette_count - 1 - k : k;
         uint32_t first = data->first_matrices[i];
         result = pelt_vk_palette_write(s->scene, s->palettes[i], &out, &s->error);
         if (result == PELT_OK) {
@@ -169,7 +174,8 @@ int bench_gpu_pelt_record(void *state, bench_gpu_timer *timer, pelt_vk_statistic
     if (code != CLI_DONE) {
         return code;
     }
-    const pelt_vk_timestamps timestamps = {timer->pool, bench_gpu_timer_record_first()};
+    const uint32_t ends = 1U << PELT_VK_TIMESTAMP_PALETTES | 1U << PELT_VK_TIMESTAMP_REDUCE;
+    const pelt_vk_timestamps timestamps = {timer->pool, bench_gpu_timer_record_first(), ~ends};
     bench_gpu_timer_begin(timer);
     result = pelt_vk_record_timed(s->scene, s->device->cmd, s->device->frame, &timestamps, statistics, &s->error);
     bench_gpu_timer_end(timer);

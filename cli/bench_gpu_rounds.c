@@ -99,17 +99,12 @@ static bool add(bench_gpu_run *run, bench_gpu_entry entry)
 // The pass is the list of work items and all from the skin pass on: palettes lie ready for the others.
 static int sample_ours(bench_gpu_run *run, bench_gpu_contender *c, double ms[BENCH_GPU_TIMES])
 {
-    double items = 0;
     int code = bench_gpu_pelt_record(c->state, &run->timer, &c->done);
     code = code == CLI_DONE ? bench_gpu_pelt_run(c->state) : code;
     code = code == CLI_DONE ? bench_gpu_timer_read(&run->timer, &ms[BENCH_GPU_UPDATE]) : code;
-    code = code == CLI_DONE
-               ? bench_gpu_timer_read_record(&run->timer, PELT_VK_TIMESTAMP_UPLOADS, PELT_VK_TIMESTAMP_ITEMS, &items)
-               : code;
     code = code == CLI_DONE ? bench_gpu_timer_read_record(&run->timer, PELT_VK_TIMESTAMP_PALETTES,
                                                           PELT_VK_TIMESTAMP_REDUCE, &ms[BENCH_GPU_PASS])
                             : code;
-    ms[BENCH_GPU_PASS] += items;
     return code;
 }
 

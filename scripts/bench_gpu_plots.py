@@ -9,7 +9,7 @@ from bench_gpu_table import box_cost, crossover, curve, measured, median, names_
 WIDTH, TOP, BOTTOM = 760, 58, 46
 COLOURS = ['#0b62a4', '#d95f02', '#7570b3', '#1b9e77', '#a6761d', '#666666', '#e7298a']
 GREY = '#b4b4b4'
-OWN_VARIANTS = ('pelt_no_box', 'pelt_joint_boxes')
+OWN_VARIANTS = ('pelt_new_list', 'pelt_no_box', 'pelt_joint_boxes')
 
 # The library's pass (src/vulkan): an item is at most so many vertices of one mesh, and a workgroup of threads loops over it.
 ITEM_VERTICES = 1024

@@ -58,9 +58,9 @@ def design_table(scenes):
             other = median(of.get(name))
             cells.append('–' if other is None else number(other) + (' (%.1fx)' % (other / pelt) if pelt else ''))
         share = of['pelt']['share_of_' + scene['against']] if pelt else None
-        rows.append([scene['name'], number(pelt), number(update)] + cells +
+        rows.append([scene['name'], number(pelt), number(median(of.get('pelt_new_list'))), number(update)] + cells +
                     ['%s of %s' % (percent(share), scene['against']) if pelt else '–'])
-    return table(['ms', 'pelt', 'whole update'] + others + ['share'], rows)
+    return table(['ms', 'pelt', 'new list', 'whole update'] + others + ['share'], rows)
 
 
 def box_table(scenes):
@@ -75,7 +75,7 @@ def box_table(scenes):
 
 
 def byte_table(scenes):
-    names = names_of(scenes, False)
+    names = [n for n in names_of(scenes, False) if n == 'pelt' or not n.startswith('pelt')]
     rows = []
     for scene in scenes:
         of = measured(scene)

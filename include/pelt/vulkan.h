@@ -337,8 +337,8 @@ PELT_VULKAN_API pelt_result pelt_vk_record(pelt_vk_scene *scene, VkCommandBuffer
 enum {
     PELT_VK_TIMESTAMP_BEGIN = 0, // all that was submitted before the record's own commands
     PELT_VK_TIMESTAMP_UPLOADS,   // copies
-    PELT_VK_TIMESTAMP_ITEMS,     // the list of work items, where it is made
-    PELT_VK_TIMESTAMP_PALETTES,  // palettes, which begin while the list is made
+    PELT_VK_TIMESTAMP_PALETTES,  // palettes
+    PELT_VK_TIMESTAMP_ITEMS,     // the list of work items, where it is made; it begins while palettes are computed
     PELT_VK_TIMESTAMP_SKIN,      // skin pass, and conservative boxes
     PELT_VK_TIMESTAMP_REDUCE,    // second step of exact boxes, and the releasing barrier
     PELT_VK_TIMESTAMP_COUNT
@@ -348,11 +348,12 @@ enum {
 typedef struct pelt_vk_timestamps {
     VkQueryPool pool; // VK_NULL_HANDLE = no timestamps
     uint32_t first;
+    uint32_t left_out; // bit i: timestamp i is not written. Each one waits, which takes time of its own
 } pelt_vk_timestamps;
 
-// pelt_vk_record with timestamps: all of them, also where a step, or everything, has nothing to do. The queries must
-// have been reset, and the queue family must have timestamps (timestampValidBits is not 0). timestamps may be NULL. In
-// a record that is refused none is written.
+// pelt_vk_record with timestamps: all that are not left out, also where a step, or everything, has nothing to do. The
+// queries must have been reset, and the queue family must have timestamps (timestampValidBits is not 0). timestamps may
+// be NULL. In a record that is refused none is written.
 PELT_VULKAN_API pelt_result pelt_vk_record_timed(pelt_vk_scene *scene, VkCommandBuffer cmd, uint64_t frame,
                                                  const pelt_vk_timestamps *timestamps, pelt_vk_statistics *statistics,
                                                  pelt_error *error);

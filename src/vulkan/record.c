@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recording: everything that can fail first, then the passes with their barriers (docs/vulkan.md explains each).
 //
-//     acquire | copies | barrier | items, palette | barrier | skin, joint bounds | barrier | reduce | release
+//     acquire | copies | barrier | palette, items | barrier | skin, joint bounds | barrier | reduce | release
 #include "scene.h"
 
 static pelti_vk_pass pass_of(uint32_t kind, uint32_t item_count)
@@ -261,7 +261,7 @@ static void barrier(batch *b, VkPipelineStageFlags2 source_stages, VkAccessFlags
 // All commands: in the stage of one pass alone, a pass that has nothing to do would be passed by.
 static void timestamp(const batch *b, uint32_t index)
 {
-    if (b->timestamps.pool) {
+    if (b->timestamps.pool && (b->timestamps.left_out >> index & 1U) == 0) {
         b->scene->context->vk.vkCmdWriteTimestamp2(b->cmd, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, b->timestamps.pool,
                                                    b->timestamps.first + index);
     }
@@ -377,15 +377,15 @@ static void record_commands(batch *b)
         barrier(b, transfer, VK_ACCESS_2_TRANSFER_WRITE_BIT, compute, compute_access);
     }
     timestamp(b, PELT_VK_TIMESTAMP_UPLOADS);
+    if (b->palette_count > 0) {
+        record_palettes(b);
+    }
+    timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
     bool makes_list = b->update_count > 0 && b->source == PELTI_VK_LIST_MADE;
     if (makes_list) {
         record_items(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_ITEMS);
-    if (b->palette_count > 0) {
-        record_palettes(b);
-    }
-    timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
     if (makes_list || b->palette_count > 0) {
         between_passes(b);
     }

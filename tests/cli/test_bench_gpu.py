@@ -18,7 +18,7 @@ LAYER = 'VK_LAYER_KHRONOS_validation'
 FOLDERS = ['/usr/share', '/usr/local/share', '/etc', os.path.expanduser('~/.local/share')]
 TINY = ['--runs', '1', '--vertices', '24']
 DRAWS = ('vertex_shader', 'draw_skinned')
-OWN = ['pelt', 'pelt_no_box', 'pelt_joint_boxes']
+OWN = ['pelt', 'pelt_new_list', 'pelt_no_box', 'pelt_joint_boxes']
 
 
 def validated(ctx):
@@ -72,7 +72,7 @@ def check_scene(scene, memory):
             # Of one run the whole contains its part.
             assert c['update_ms']['median'] >= ms, where
             done = c['statistics']
-            assert done['items'] >= scene['instances'] and done['dispatches'] >= 3 and done['barriers'] >= 3, where
+            assert done['items'] >= scene['instances'] and done['dispatches'] >= 2 and done['barriers'] >= 3, where
             # Every world matrix is written anew.
             assert done['written_bytes'] >= 48 * scene['matrices'], where
         else:
@@ -88,7 +88,7 @@ def test_every_scene_and_every_contender_runs_to_the_end(ctx):
     assert [s['name'] for s in info['scenes']] == [s['name'] for s in wanted]
     assert [s['name'] for s in wanted] == ['crowd', 'unique', 'one1M', 'one20k', 'tiny200', 'tiny64', 'horde']
     for scene, entry in zip(info['scenes'], wanted):
-        assert [c['name'] for c in scene['contenders']] == contenders and contenders[:3] == OWN
+        assert [c['name'] for c in scene['contenders']] == contenders and contenders[:len(OWN)] == OWN
         check_scene(scene, info['memory'])
         one = scene['name'] in ('crowd', 'one1M', 'one20k', 'horde')
         assert scene['meshes'] == (1 if one else scene['instances']) and scene['joints'] == entry['joints']
@@ -179,7 +179,7 @@ def made_up(name, size, milliseconds, against='copy'):
 
 def test_tables_and_plots_of_the_documentation_are_made_from_the_json(ctx):
     info = bench(ctx, '--scenes', 'tiny64,horde')
-    times = {'pelt': 2.2, 'pelt_no_box': 2.0, 'pelt_joint_boxes': 3.0, 'atomics': 6.6}
+    times = {'pelt': 2.2, 'pelt_new_list': 2.4, 'pelt_no_box': 2.0, 'pelt_joint_boxes': 3.0, 'atomics': 6.6}
     info['scenes'].append(made_up('known', 100, times, 'fill'))
     info['scenes'].append({'name': 'absent', 'skipped': 'no room', 'contenders': []})
     # Joint boxes cost 2 of 10 more, then 2 of 10 less: equal half way between 64 and 256 on a logarithmic scale.
@@ -198,7 +198,7 @@ def test_tables_and_plots_of_the_documentation_are_made_from_the_json(ctx):
     rows = [[c.strip() for c in line.split('|')[1:-1]] for line in page.splitlines() if line.startswith('| ')]
     designs = [row for row in rows if row[0] == 'known']
     others = [c['name'] for c in info['scenes'][0]['contenders'] if not c['name'].startswith(('pelt',) + DRAWS)]
-    assert designs[0] == ['known', '2.2', '4.4'] + ['6.6 (3.0x)' if n == 'atomics' else '–' for n in others] + ['25.0 % of fill']
+    assert designs[0] == ['known', '2.2', '2.4', '4.4'] + ['6.6 (3.0x)' if n == 'atomics' else '–' for n in others] + ['25.0 % of fill']
     assert designs[1] == ['known', '2.2', '2', '3', '10.0 %', '50.0 %']
     assert ['64', '15.6250', '12.5000', '18.7500', '–'] in rows and ['256', '3.9062', '3.1250', '3.1250', '–'] in rows
     assert 'from some 128 vertices a mesh on' in page
