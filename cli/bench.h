@@ -123,8 +123,8 @@ bool bench_add_ceilings(bench_setup *setup);
 // Runs and checks every contender once, then times them, interleaved. Prints what fails and returns an exit code.
 int bench_measure(bench_setup *setup, cli_progress *progress, uint64_t *done);
 uint32_t bench_run_count(const cli_context *context);
-// Which of count contenders comes k-th in a round: each round begins with another one, and every second one goes
-// backwards, so that none always runs after the same other.
+// Which of count contenders comes k-th in a round: each round begins with another one and takes steps of another size,
+// as far as count allows, so that none always runs after the same few.
 uint32_t bench_turn(uint32_t round, uint32_t k, uint32_t count);
 enum {
     BENCH_WARM_UPS = 2 // rounds that do not count

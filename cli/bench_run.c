@@ -193,10 +193,18 @@ static void calibrate(bench_contender *c)
     c->repeats = once >= least_sample ? 1 : c->repeats;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
 uint32_t bench_turn(uint32_t round, uint32_t k, uint32_t count)
 {
-    uint32_t at = (round / 2 + k) % count;
-    return round % 2 ? count - 1 - at : at;
+    uint32_t step = 1 + round % count;
+    while (common_divisor(step, count) != 1) {
+        step++;
+    }
+    return (uint32_t)((round + (uint64_t)k * step) % count);
 }
 
 static void time_all(bench_setup *setup, uint32_t run_count, cli_progress *progress, uint64_t *done)

@@ -20,7 +20,6 @@ enum {
 // A 4x4 transpose inside of 128-bit lanes turns four vectors of four vertices into this order.
 static const uint8_t lane_vertices[WIDE] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
 
-#define WIDE_JUDGES_EACH true
 #define wide_set _mm512_set1_ps
 #define wide_add _mm512_add_ps
 #define wide_sub _mm512_sub_ps

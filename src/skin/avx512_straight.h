@@ -199,7 +199,7 @@ WIDE_INLINE __mmask16 sure_length(__mmask16 among, wide length2)
     return _mm512_mask_cmp_ps_mask(among, length2, _mm512_set1_ps(0x1p100F), _CMP_LT_OQ);
 }
 
-WIDE_INLINE void load_normals(const straight_streams *s, straight x, size_t i, wide out[3])
+WIDE_INLINE void load_straight_normals(const straight_streams *s, straight x, size_t i, wide out[3])
 {
     if (x.packed) {
         wide_decode_normal(wide_load_codes(s->normals + i * 64, sizeof(uint32_t)), out);
@@ -209,7 +209,7 @@ WIDE_INLINE void load_normals(const straight_streams *s, straight x, size_t i, w
     }
 }
 
-WIDE_INLINE void load_tangents(const straight_streams *s, straight x, size_t i, wide out[4])
+WIDE_INLINE void load_straight_tangents(const straight_streams *s, straight x, size_t i, wide out[4])
 {
     if (x.packed) {
         wide_decode_tangent(wide_load_codes(s->tangents + i * 64, sizeof(uint32_t)), out);
@@ -222,7 +222,7 @@ WIDE_INLINE void load_tangents(const straight_streams *s, straight x, size_t i, 
 WIDE_INLINE void begin_normal(const straight_streams *s, straight x, size_t i, const wide cofactors[9], direction *d)
 {
     wide n[3];
-    load_normals(s, x, i, n);
+    load_straight_normals(s, x, i, n);
     for (int r = 0; r < 3; r++) {
         d->v[r] = wide_dot(&cofactors[r * 3], n);
     }
@@ -231,7 +231,7 @@ WIDE_INLINE void begin_normal(const straight_streams *s, straight x, size_t i, c
 WIDE_INLINE void begin_tangent(const straight_streams *s, straight x, size_t i, const wide m[12], direction *d)
 {
     wide t[4];
-    load_tangents(s, x, i, t);
+    load_straight_tangents(s, x, i, t);
     for (int r = 0; r < 3; r++) {
         d->v[r] = wide_dot(&m[r * 4], t);
     }
@@ -256,12 +256,12 @@ WIDE_INLINE void note_unsure(const straight_streams *s, straight x, size_t i, co
     wide square = sum_squares(m);
     uint32_t frames = unsure_by_squares(square, determinant2);
     wide length2 = wide_dot(d->normal.v, d->normal.v);
-    load_normals(s, x, i, in);
+    load_straight_normals(s, x, i, in);
     uint32_t normals = unsure_lengths(length2) | (frames & shrunk_normals(square, in, length2));
     uint32_t tangents = 0;
     if (x.directions > 1) {
         length2 = wide_dot(d->tangent.v, d->tangent.v);
-        load_tangents(s, x, i, in);
+        load_straight_tangents(s, x, i, in);
         tangents = unsure_lengths(length2) | (frames & shrunk_tangents(square, in, length2));
     }
     if (normals | tangents) {

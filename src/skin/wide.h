@@ -13,8 +13,6 @@
 //   wide_store3, wide_store4, wide_store_codes   the way back, not a byte more; streamed: past the caches where aligned
 //   lane_vertices                   which vertex of the block a lane holds: any order that all of these share
 //   LATE_POSITIONS                  whether registers suffice to hold directions while positions are made
-//   WIDE_JUDGES_EACH                (a macro, else false) whether a direction is judged by itself where its matrix
-//                                   leaves doubt
 //
 // A vertex takes the same way through this text whatever its lane and neighbours are, so that any split of a mesh gives
 // the same bytes. What a lane cannot be sure of is done again by the scalar kernel.
@@ -27,10 +25,6 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#ifndef WIDE_JUDGES_EACH
-#define WIDE_JUDGES_EACH false
-#endif
 
 #define ALWAYS_INLINE PELTI_KERNEL_INLINE
 
@@ -399,16 +393,35 @@ ALWAYS_INLINE void find_scale(const pelt_skin_job *job, direction *d)
     d->scale = wide_div(wide_set(1.0F), codes ? d->scale : wide_sqrt(d->scale));
 }
 
+ALWAYS_INLINE bool packed_directions(const pelt_skin_job *job, shape x)
+{
+    return x.tight ? x.packed : job->direction_format == PELT_DIRECTION_OCTAHEDRAL;
+}
+
+ALWAYS_INLINE void load_normals(const block *b, bool packed, wide out[3])
+{
+    if (packed) {
+        wide_decode_normal(wide_load_codes(b->normals, b->normals_stride), out);
+    } else {
+        wide_load3(b->normals, b->normals_stride, out);
+    }
+}
+
+ALWAYS_INLINE void load_tangents(const block *b, bool packed, wide out[4])
+{
+    if (packed) {
+        wide_decode_tangent(wide_load_codes(b->tangents, b->tangents_stride), out);
+    } else {
+        wide_load4(b->tangents, b->tangents_stride, out);
+    }
+}
+
 ALWAYS_INLINE void make_normal(const span *s, const block *b, shape x, const wide_frame *f, direction *d)
 {
     const pelt_skin_job *job = &s->plan->job;
-    bool packed = x.tight ? x.packed : job->direction_format == PELT_DIRECTION_OCTAHEDRAL;
+    bool packed = packed_directions(job, x);
     wide n[3];
-    if (packed) {
-        wide_decode_normal(wide_load_codes(b->normals, b->normals_stride), n);
-    } else {
-        wide_load3(b->normals, b->normals_stride, n);
-    }
+    load_normals(b, packed, n);
     if (!x.plain && s->plan->morphed) {
         if (packed) {
             wide_normalize(n);
@@ -421,7 +434,7 @@ ALWAYS_INLINE void make_normal(const span *s, const block *b, shape x, const wid
     }
     measure_direction(job, d);
     if (f->unsure) {
-        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_normals(f->square, n, d->length2) : f->unsure;
+        d->unsure |= f->unsure & shrunk_normals(f->square, n, d->length2);
     }
 }
 
@@ -429,13 +442,9 @@ ALWAYS_INLINE void make_tangent(const span *s, const block *b, shape x, const wi
                                 direction *d)
 {
     const pelt_skin_job *job = &s->plan->job;
-    bool packed = x.tight ? x.packed : job->direction_format == PELT_DIRECTION_OCTAHEDRAL;
+    bool packed = packed_directions(job, x);
     wide t[4];
-    if (packed) {
-        wide_decode_tangent(wide_load_codes(b->tangents, b->tangents_stride), t);
-    } else {
-        wide_load4(b->tangents, b->tangents_stride, t);
-    }
+    load_tangents(b, packed, t);
     if (!x.plain && s->plan->morphed) {
         if (packed) {
             wide_normalize(t);
@@ -448,7 +457,7 @@ ALWAYS_INLINE void make_tangent(const span *s, const block *b, shape x, const wi
     d->v[3] = wide_add(x.tight ? t[3] : wide_xor(t[3], f->sign), wide_set(0.0F));
     measure_direction(job, d);
     if (f->unsure) {
-        d->unsure |= WIDE_JUDGES_EACH ? f->unsure & shrunk_tangents(f->square, t, d->length2) : f->unsure;
+        d->unsure |= f->unsure & shrunk_tangents(f->square, t, d->length2);
     }
 }
 

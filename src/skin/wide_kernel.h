@@ -33,32 +33,46 @@ static __attribute__((noinline)) matrix_rows add_extras(const pelt_skin_job *job
     return rows;
 }
 
+// Loops over whole blocks read 16-bit offsets where that is less work in all: on four lanes addresses cost more then.
+enum {
+    SHORT_STEPS = WIDE > 4
+};
+
 // What one block is blended from: offsets of matrices and weights of its first vertex.
 typedef struct row_block {
     const char *matrices;
     const uint32_t *offsets;
+    const uint16_t *steps; // or NULL, which compilers know
     const char *weights;
     size_t weights_stride;
 } row_block;
 
-ALWAYS_INLINE row_block row_block_at(const row_group *g, size_t slots, size_t weights_stride, size_t v)
+ALWAYS_INLINE row_block row_block_at(const row_group *g, bool steps, size_t slots, size_t weights_stride, size_t v)
 {
-    row_block out = {g->matrices, g->offsets + slots * v, g->weights + weights_stride * v, weights_stride};
+    row_block out = {.matrices = g->matrices,
+                     .offsets = g->offsets + slots * v,
+                     .steps = steps ? g->steps + slots * v : NULL,
+                     .weights = g->weights + weights_stride * v,
+                     .weights_stride = weights_stride};
     return out;
+}
+
+ALWAYS_INLINE const char *matrix_at(const row_block *b, size_t i)
+{
+    return b->matrices + (b->steps ? (size_t)b->steps[i] * STEP_SIZE : b->offsets[i]);
 }
 
 // Vertex v of the block. count of the slots are used.
 ALWAYS_INLINE matrix_rows blend_row(const row_block *b, size_t slots, size_t count, size_t v)
 {
     const char *data = b->weights + b->weights_stride * v;
-    const uint32_t *o = b->offsets + slots * v;
     four_weights w = load_weights(data);
-    matrix_rows rows = scale_matrix(b->matrices + o[0], &w, 0);
+    matrix_rows rows = scale_matrix(matrix_at(b, slots * v), &w, 0);
     for (uint32_t i = 1; i < count; i++) {
         if (i == 4) {
             w = load_weights(data + 4 * sizeof(float));
         }
-        add_matrix(b->matrices + o[i], &w, i % 4, &rows);
+        add_matrix(matrix_at(b, slots * v + i), &w, i % 4, &rows);
     }
     return rows;
 }
@@ -103,9 +117,9 @@ ALWAYS_INLINE void blend_rows_of(const row_block *b, size_t slots, size_t count,
 }
 
 // Four weights side by side, as most jobs have them.
-ALWAYS_INLINE void blend_four(const row_group *g, size_t v, wide m[12])
+ALWAYS_INLINE void blend_four(const row_group *g, bool steps, size_t v, wide m[12])
 {
-    row_block b = row_block_at(g, 4, 4 * sizeof(float), v);
+    row_block b = row_block_at(g, steps, 4, 4 * sizeof(float), v);
     switch (count_slots(b.weights)) {
     case 1:
         blend_rows_of(&b, 4, 1, m);
@@ -121,22 +135,22 @@ ALWAYS_INLINE void blend_four(const row_group *g, size_t v, wide m[12])
     }
 }
 
-ALWAYS_INLINE void blend_rows(const row_group *g, size_t v, wide m[12])
+ALWAYS_INLINE void blend_rows(const row_group *g, bool steps, size_t v, wide m[12])
 {
     if (g->slots == 8) {
-        row_block b = row_block_at(g, 8, g->weights_stride, v);
+        row_block b = row_block_at(g, steps, 8, g->weights_stride, v);
         blend_rows_of(&b, 8, 8, m);
     } else if (g->weights_stride != 4 * sizeof(float)) {
-        row_block b = row_block_at(g, 4, g->weights_stride, v);
+        row_block b = row_block_at(g, steps, 4, g->weights_stride, v);
         blend_rows_of(&b, 4, 4, m);
     } else {
-        blend_four(g, v, m);
+        blend_four(g, steps, v, m);
     }
 }
 
 static void blend_with_extras(const pelt_skin_job *job, const row_group *g, const lane_extras *extras, wide m[12])
 {
-    row_block b = row_block_at(g, 4, g->weights_stride, 0);
+    row_block b = row_block_at(g, false, 4, g->weights_stride, 0);
     for (uint32_t k = 0; k < 4; k++) {
         matrix_rows rows[WIDE / 4];
         for (uint32_t h = 0; h < WIDE / 4; h++) {
@@ -199,8 +213,25 @@ ALWAYS_INLINE void begin_frame(const wide m[12], wide_frame *f, wide_mask *sure)
 {
     make_cofactors(m, 0, 0, f);
     f->determinant = wide_dot(m, f->cofactors);
-    *sure = sure_by_squares(sum_squares(m), wide_mul(f->determinant, f->determinant));
-    f->unsure = wide_mask_bits(*sure) ^ ALL_LANES;
+    f->square = sum_squares(m);
+    *sure = sure_by_squares(f->square, wide_mul(f->determinant, f->determinant));
+}
+
+// Lanes of which a direction is for the scalar kernel, of those whose matrices leave doubt. Loads it again, which few
+// blocks need.
+ALWAYS_INLINE uint32_t judge_normals(const span *s, const block *b, shape x, wide square, uint32_t frames, wide length2)
+{
+    wide in[3];
+    load_normals(b, packed_directions(&s->plan->job, x), in);
+    return frames & shrunk_normals(square, in, length2);
+}
+
+ALWAYS_INLINE uint32_t judge_tangents(const span *s, const block *b, shape x, wide square, uint32_t frames,
+                                      wide length2)
+{
+    wide in[4];
+    load_tangents(b, packed_directions(&s->plan->job, x), in);
+    return frames & shrunk_tangents(square, in, length2);
 }
 
 // Positions first, then tangents, each stored before the next: what is left of the matrix goes with normals, so that
@@ -228,7 +259,9 @@ ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const bloc
     if (!x.tight) {
         begin_frame(m, &f, &sure);
         if (signs) {
+            f.unsure = wide_mask_bits(sure) ^ ALL_LANES;
             skin_signs(s, b, &f);
+            f.unsure = 0; // directions are judged at the end
         }
     }
     if (tangents) {
@@ -254,7 +287,14 @@ ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const bloc
     }
     wide_mask inside = wide_mask_and(wide_less(wide_set(0x1p-110F), lowest), wide_less(highest, wide_set(0x1p100F)));
     if (wide_mask_bits(wide_mask_and(sure, inside)) != ALL_LANES) {
-        unsure_lanes unsure = {normals ? normal.unsure : 0, tangents ? f.unsure | tangent.unsure : 0};
+        uint32_t frames = wide_mask_bits(sure) ^ ALL_LANES;
+        unsure_lanes unsure = {0, 0};
+        if (normals) {
+            unsure.normals = normal.unsure | judge_normals(s, b, x, f.square, frames, normal.length2);
+        }
+        if (tangents) {
+            unsure.tangents = tangent.unsure | judge_tangents(s, b, x, f.square, frames, tangent.length2);
+        }
         if (unsure.normals | unsure.tangents) {
             mend_lanes(whole, b->first, WIDE, unsure);
         }
@@ -264,9 +304,9 @@ ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const bloc
 ALWAYS_INLINE void blend_shape(const row_group *g, shape x, size_t v, wide m[12])
 {
     if (x.tight) {
-        blend_four(g, v, m);
+        blend_four(g, SHORT_STEPS, v, m);
     } else {
-        blend_rows(g, v, m);
+        blend_rows(g, SHORT_STEPS, v, m);
     }
 }
 
@@ -374,7 +414,7 @@ static void blend_block(const span *s, const block *b, blend_kind kind, bool has
         find_extras(s, b, &extras);
         blend_with_extras(job, g, &extras, m);
     } else {
-        blend_rows(g, 0, m);
+        blend_rows(g, false, 0, m);
     }
 }
 
@@ -430,11 +470,14 @@ static void skin_part(const span *s, bool has_extras, uint32_t first, uint32_t l
         load_list(s, list);
     }
     init_group(job, listed ? list : NULL, &g);
-    uint32_t middle = has_extras ? first : plain_end(s, first, last);
+    bool plain = !has_extras && (!SHORT_STEPS || short_steps_fit(&g));
+    uint32_t middle = plain ? plain_end(s, first, last) : first;
     if (first < middle) {
+        g.short_steps = SHORT_STEPS;
         choose_rows(job)(s, &g, first, middle, box);
     }
     if (middle < last) {
+        g.short_steps = false;
         skin_general(s, BLEND_ROWS, has_extras, &g, middle, last, box);
     }
 }

@@ -10,7 +10,7 @@
 typedef struct group_matrices {
     wide m[GROUP_SIZE / WIDE][12];
     wide signs[GROUP_SIZE / WIDE];
-    unsure_lanes unsure[GROUP_SIZE / WIDE];
+    uint32_t unsure[GROUP_SIZE / WIDE]; // of frames
     direction normals[GROUP_SIZE / WIDE];
     direction tangents[GROUP_SIZE / WIDE];
 } group_matrices;
@@ -32,11 +32,12 @@ ALWAYS_INLINE void begin_normals(const span *s, shape x, bool signs, bool normal
         if (!x.tight) {
             in->signs[i] = f.sign;
         }
+        in->unsure[i] = f.unsure;
+        f.unsure = 0; // directions are judged at the end
         if (normals) {
             make_cofactors(in->m[i], 1, 2, &f);
             make_normal(s, &b, x, &f, normal);
         }
-        in->unsure[i] = (unsure_lanes){f.unsure | (normals ? normal->unsure : 0), f.unsure};
     }
 }
 
@@ -53,7 +54,6 @@ ALWAYS_INLINE void begin_tangents(const span *s, shape x, bool normals, bool tan
         if (tangents) {
             wide_frame f = {.sign = x.tight ? wide_set(0.0F) : in->signs[i]};
             make_tangent(s, &b, x, in->m[i], &f, &in->tangents[i]);
-            in->unsure[i].tangents |= in->tangents[i].unsure;
         }
         if (normals) {
             store_normal(s, &b, &in->normals[i]);
@@ -82,14 +82,37 @@ ALWAYS_INLINE void finish_group(const span *s, shape x, bool tangents, bool plac
     *box = local;
 }
 
+// Block i.
+static unsure_lanes judge_block(const span *s, uint32_t first, uint32_t last, const group_matrices *in, uint32_t i)
+{
+    bool packed = packed_directions(&s->plan->job, STRIDED);
+    wide square = sum_squares(in->m[i]);
+    unsure_lanes out = {0, 0};
+    wide v[4];
+    block b;
+    make_block(s, STRIDED, first, last, &b);
+    if (s->plan->job.out_normals) {
+        load_normals(&b, packed, v);
+        out.normals = in->normals[i].unsure | (in->unsure[i] & shrunk_normals(square, v, in->normals[i].length2));
+    }
+    if (s->plan->job.out_tangents) {
+        load_tangents(&b, packed, v);
+        out.tangents = in->tangents[i].unsure | (in->unsure[i] & shrunk_tangents(square, v, in->tangents[i].length2));
+    }
+    return out;
+}
+
 static void mend_group(const span *s, uint32_t first, uint32_t last, const group_matrices *in)
 {
     bool normals = s->plan->job.out_normals != NULL;
     bool tangents = s->plan->job.out_tangents != NULL;
     for (uint32_t v = first, i = 0; v < last; v += WIDE, i++) {
-        unsure_lanes unsure = {normals ? in->unsure[i].normals : 0, tangents ? in->unsure[i].tangents : 0};
-        if (unsure.normals | unsure.tangents) {
-            mend_lanes(s, v, WIDE, unsure);
+        uint32_t doubt = (normals ? in->normals[i].unsure : 0) | (tangents ? in->tangents[i].unsure : 0);
+        if ((normals || tangents) && (doubt | in->unsure[i])) {
+            unsure_lanes unsure = judge_block(s, v, last, in, i);
+            if (unsure.normals | unsure.tangents) {
+                mend_lanes(s, v, WIDE, unsure);
+            }
         }
     }
 }

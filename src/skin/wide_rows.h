@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What blending a whole matrix per influence reads, prepared for 64 vertices at a time so that the addresses are known
-// long before the matrices are loaded: byte offsets of matrices, and weights as floats, four or eight in a row. Shared
-// by all wide kernels.
+// long before the matrices are loaded: offsets of matrices, and weights as floats, four or eight in a row. Shared by
+// all wide kernels.
 #ifndef PELTI_SKIN_WIDE_ROWS_H
 #define PELTI_SKIN_WIDE_ROWS_H
 
 #include "skin/wide_blocks.h"
 
 enum {
-    GROUP_SIZE = 64, // vertices
-    SLOT_LIMIT = 8,  // influences
-    LISTED_SIZE = 64 // bytes of a matrix of a run's list
+    GROUP_SIZE = 64,  // vertices
+    SLOT_LIMIT = 8,   // influences
+    LISTED_SIZE = 64, // bytes of a matrix of a run's list
+    STEP_SIZE = 4     // bytes; strides are multiples of it
 };
 
 typedef struct row_group {
@@ -21,7 +22,11 @@ typedef struct row_group {
     uint32_t slots; // 4 or 8 for each vertex; those past the influence count weigh nothing
     const char *weights;
     size_t weights_stride;
-    uint32_t offsets[GROUP_SIZE * SLOT_LIMIT];
+    bool short_steps; // steps are filled, not offsets; for whole blocks only
+    union {
+        uint32_t offsets[GROUP_SIZE * SLOT_LIMIT]; // bytes
+        uint16_t steps[GROUP_SIZE * SLOT_LIMIT];   // of STEP_SIZE bytes: half the work where 16 bits suffice
+    };
     float scratch[GROUP_SIZE * SLOT_LIMIT];
 } row_group;
 
@@ -197,21 +202,44 @@ static void load_weights_as_floats(const span *s, uint32_t first, uint32_t count
     }
 }
 
-static void make_offsets(const uint16_t *indices, uint32_t count, uint16_t highest, uint16_t stride, uint32_t *out)
+static void make_offsets(const uint16_t *indices, uint32_t count, row_group *g)
+{
+    const uint16_t highest = g->highest;
+    const uint16_t stride = g->stride;
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t index = indices[i] < highest ? indices[i] : highest;
+        g->offsets[i] = (uint32_t)index * stride;
+    }
+}
+
+static void make_steps(const uint16_t *restrict indices, uint32_t count, uint16_t highest, uint16_t step,
+                       uint16_t *restrict out)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint16_t index = indices[i] < highest ? indices[i] : highest;
-        out[i] = (uint32_t)index * stride;
+        out[i] = (uint16_t)(index * step);
     }
 }
 
 // Inlined with the count known where a group is full, so that no rest is looked for.
-ALWAYS_INLINE void make_byte_offsets(const uint8_t *indices, uint32_t count, uint8_t highest, uint16_t stride,
-                                     uint32_t *out)
+ALWAYS_INLINE void make_byte_offsets(const uint8_t *indices, uint32_t count, row_group *g)
 {
+    const uint8_t highest = (uint8_t)(g->highest < UINT8_MAX ? g->highest : UINT8_MAX);
+    const uint16_t stride = g->stride;
     for (uint32_t i = 0; i < count; i++) {
         uint16_t index = indices[i] < highest ? indices[i] : highest;
-        out[i] = (uint32_t)index * stride;
+        g->offsets[i] = (uint32_t)index * stride;
+    }
+}
+
+// The same.
+ALWAYS_INLINE void make_byte_steps(const uint8_t *restrict indices, uint32_t count, uint16_t highest, uint16_t step,
+                                   uint16_t *restrict out)
+{
+    const uint8_t most = (uint8_t)(highest < UINT8_MAX ? highest : UINT8_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t index = indices[i] < most ? indices[i] : most;
+        out[i] = (uint16_t)(index * step);
     }
 }
 
@@ -219,16 +247,21 @@ ALWAYS_INLINE void make_byte_offsets(const uint8_t *indices, uint32_t count, uin
 static void load_byte_offsets(const span *s, uint32_t count, row_group *g)
 {
     const uint8_t *indices = (const uint8_t *)element(s->joints, s->joints_stride, g->first - s->first_vertex);
-    uint8_t highest = (uint8_t)(g->highest < UINT8_MAX ? g->highest : UINT8_MAX);
     uint8_t turned[GROUP_SIZE * 4];
     if (s->plan->job.weight_format == PELT_WEIGHT_SORTED) {
         turn_indices(indices, count, turned);
         indices = turned;
     }
-    if (count == GROUP_SIZE && g->slots == 4) {
-        make_byte_offsets(indices, GROUP_SIZE * 4, highest, g->stride, g->offsets);
+    const uint16_t step = (uint16_t)(g->stride / STEP_SIZE);
+    bool full = count == GROUP_SIZE && g->slots == 4;
+    if (g->short_steps && full) {
+        make_byte_steps(indices, GROUP_SIZE * 4, g->highest, step, g->steps);
+    } else if (g->short_steps) {
+        make_byte_steps(indices, count * g->slots, g->highest, step, g->steps);
+    } else if (full) {
+        make_byte_offsets(indices, GROUP_SIZE * 4, g);
     } else {
-        make_byte_offsets(indices, count * g->slots, highest, g->stride, g->offsets);
+        make_byte_offsets(indices, count * g->slots, g);
     }
 }
 
@@ -240,7 +273,11 @@ static void load_offsets(const span *s, uint32_t count, row_group *g)
     }
     uint16_t copy[GROUP_SIZE * SLOT_LIMIT];
     const uint16_t *indices = load_indices(s, g->first, count, g->slots, copy);
-    make_offsets(indices, count * g->slots, g->highest, g->stride, g->offsets);
+    if (g->short_steps) {
+        make_steps(indices, count * g->slots, g->highest, (uint16_t)(g->stride / STEP_SIZE), g->steps);
+    } else {
+        make_offsets(indices, count * g->slots, g);
+    }
 }
 
 // Vertices [first, last), at most GROUP_SIZE; the first of a block again where the last block is not full.
@@ -290,6 +327,13 @@ static void init_group(const pelt_skin_job *job, const char *list, row_group *g)
     g->matrices = list ? list : (const char *)job->palette;
     g->highest = (uint16_t)(last < UINT16_MAX ? last : UINT16_MAX);
     g->stride = (uint16_t)(list ? LISTED_SIZE : job->palette_stride);
+    g->short_steps = false;
+}
+
+// Of an initialised group.
+static inline bool short_steps_fit(const row_group *g)
+{
+    return (uint32_t)g->highest * g->stride / STEP_SIZE <= UINT16_MAX;
 }
 
 #endif
