@@ -167,14 +167,14 @@ asan_gcc() {
 asan_clang() {
     configuration asan-clang clang clang++ address,undefined RelWithDebInfo || return
     # Hundreds of contexts, most of the time in the driver's compiler; their allocations are counted in any build.
-    left_out="vk_failure vk_context"
+    tests=$(unit_names vk_failure vk_context)
     more=
     if [ -z "$full" ]; then
         # What shaders compute, over and over on a software device, is no matter for sanitizers: other tests run the same calls.
-        left_out="$left_out vk_schedule vk_shader* vk_sizes"
+        tests=$(unit_names vk_failure vk_context vk_schedule 'vk_shader*' vk_sizes)
         more="--but hold_on_the_device --but break_even --but tables_and_plots --but enough_vertices"
     fi
-    unit_tests asan-clang $(set -f; unit_names $left_out)
+    unit_tests asan-clang $tests
     command_tests asan-clang $more
     sweep asan-clang 97
     same_bytes asan-clang

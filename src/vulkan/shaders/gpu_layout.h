@@ -46,7 +46,7 @@
 // gpu_item.joints: how many joints the run's list has, 0 with other layouts; GPU_JOINTS_*; and the most influences of
 // one vertex: 1 to 4, 5 for more than four.
 #define GPU_ITEM_JOINTS(count, layout, influences) ((count) | (layout) << 16 | (influences) << 24)
-#define GPU_ITEM_JOINT_COUNT(joints) ((joints) & 0xFFFFu)
+#define GPU_ITEM_JOINT_COUNT(joints) ((joints)&0xFFFFu)
 #define GPU_ITEM_LAYOUT(joints) ((joints) >> 16 & 0xFFu)
 #define GPU_ITEM_INFLUENCES(joints) ((joints) >> 24)
 
@@ -125,7 +125,7 @@ GPU_STRUCT(gpu_mesh)
     GPU_ADDRESS extras;        // uint: joint in the low half, unorm16 weight in the high one
     GPU_ADDRESS targets;       // gpu_target
     GPU_UINT encoding;         // GPU_WEIGHTS_*
-    GPU_UINT stride; // words from a vertex to the next: 4 where normals to joints point into vertices, else 1
+    GPU_UINT stride;           // words from a vertex to the next: 4 where normals to joints point into vertices, else 1
 }
 GPU_END(gpu_mesh)
 
