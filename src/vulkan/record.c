@@ -17,23 +17,11 @@ typedef struct batch {
     pelt_vk_scene *scene;
     VkCommandBuffer cmd;
     pelt_vk_timestamps timestamps;
+    pelti_vk_work work;
     uint32_t palette_count;
-    uint32_t update_count;
-    uint32_t item_count;
-    pelti_vk_list_source source;
-    uint32_t parity; // of the list
-    uint32_t kind_updates[PELTI_VK_KIND_COUNT];
-    uint32_t kind_items[PELTI_VK_KIND_COUNT];
-    uint32_t reduce_count;
     uint32_t conservative_count;
     pelti_vk_span palettes;     // gpu_palette_update
-    pelti_vk_span updates;      // gpu_update, of a list that is made
-    pelti_vk_span items;        // gpu_frame_item, of one that is written
-    pelti_vk_span reduces;      // gpu_reduce, of one that is written
     pelti_vk_span conservative; // uint32_t, instances
-    VkDeviceAddress frame_items;
-    VkDeviceAddress partials;
-    VkDeviceAddress frame_reduces;
     uint32_t dispatch_count;
     uint32_t barrier_count;
 } batch;
@@ -72,74 +60,9 @@ static pelt_result flush_tables(pelt_vk_scene *scene, pelt_error *error)
     return result;
 }
 
-// Frame items and partial boxes for all items of this record, and reduces, for which at least two items each are
-// needed.
-static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pelt_error *error)
+static pelt_result take(pelti_vk_ring *ring, VkDeviceSize size, pelti_vk_span *out_span, pelt_error *error)
 {
-    if (item_count <= scene->scratch_items) {
-        return PELT_OK;
-    }
-    uint64_t capacity = scene->scratch_items ? scene->scratch_items : 1024;
-    while (capacity < item_count) {
-        capacity *= 2;
-    }
-    if (!pelti_vk_retirement_reserve(&scene->retirement, 1)) {
-        return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for work items");
-    }
-    pelti_vk_range grown = {0};
-    VkDeviceSize size = capacity * (sizeof(gpu_frame_item) + sizeof(pelt_box)) + capacity / 2 * sizeof(gpu_reduce);
-    pelt_result result = pelti_vk_heap_allocate(scene->device, size, &grown, error);
-    if (result != PELT_OK) {
-        pelti_vk_retirement_unreserve(&scene->retirement, 1);
-        return result;
-    }
-    pelti_vk_discard_range(&scene->retirement, scene->sequence, scene->device, &scene->scratch);
-    scene->list.in_scratch = false;
-    scene->scratch = grown;
-    scene->scratch_items = capacity;
-    return PELT_OK;
-}
-
-// A list that comes for the first time is written where it is short. One that comes again is made where it can stay.
-static void choose_list(batch *b)
-{
-    const pelt_vk_scene *scene = b->scene;
-    bool repeated = pelti_vk_list_repeats(scene, &b->parity);
-    if (repeated) {
-        memcpy(b->kind_updates, scene->list.kind_updates, sizeof b->kind_updates);
-        memcpy(b->kind_items, scene->list.kind_items, sizeof b->kind_items);
-    }
-    for (uint32_t i = 0; !repeated && i < b->update_count; i++) {
-        uint32_t kind = pelti_vk_list_kind(&scene->marked[i]);
-        b->kind_updates[kind]++;
-        b->kind_items[kind] += scene->marked[i].item_count;
-    }
-    b->source = b->item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_LIST_WRITTEN : PELTI_VK_LIST_MADE;
-    if (repeated) {
-        b->source = scene->list.in_scratch ? PELTI_VK_LIST_KEPT : PELTI_VK_LIST_MADE;
-    }
-    b->parity = b->source == PELTI_VK_LIST_KEPT ? b->parity : 0;
-}
-
-static pelt_result take_lists(batch *b, pelt_error *error)
-{
-    uint32_t made = b->source == PELTI_VK_LIST_MADE ? b->update_count : 0;
-    bool writes = b->source == PELTI_VK_LIST_WRITTEN;
-    struct {
-        pelti_vk_span *span;
-        VkDeviceSize size;
-    } lists[] = {{&b->palettes, b->palette_count * sizeof(gpu_palette_update)},
-                 {&b->updates, made * sizeof(gpu_update)},
-                 {&b->items, writes ? b->item_count * sizeof(gpu_frame_item) : 0},
-                 {&b->reduces, writes ? b->reduce_count * sizeof(gpu_reduce) : 0},
-                 {&b->conservative, b->conservative_count * sizeof(uint32_t)}};
-    pelt_result result = PELT_OK;
-    for (size_t i = 0; result == PELT_OK && i < sizeof lists / sizeof lists[0]; i++) {
-        if (lists[i].size > 0) {
-            result = pelti_vk_ring_take(b->scene->ring, lists[i].size, lists[i].span, error);
-        }
-    }
-    return result;
+    return size > 0 ? pelti_vk_ring_take(ring, size, out_span, error) : PELT_OK;
 }
 
 // Everything that can fail. Nothing is lost when it does: marks and dirty records stay, and pelt_vk_record takes copies
@@ -147,17 +70,7 @@ static pelt_result take_lists(batch *b, pelt_error *error)
 static pelt_result prepare(batch *b, pelt_error *error)
 {
     pelt_vk_scene *scene = b->scene;
-    const uint32_t *limits = scene->context->limits.maxComputeWorkGroupCount;
-    // Shaders index with signed numbers.
-    if (scene->marked_items > INT32_MAX || scene->marked_items > (uint64_t)limits[0] * limits[1]) {
-        return pelti_fail(error, PELT_ERROR_LIMIT, "", "%llu work items in one update are more than the device can do",
-                          (unsigned long long)scene->marked_items);
-    }
     b->palette_count = scene->written_count;
-    b->update_count = scene->marked_count;
-    b->item_count = (uint32_t)scene->marked_items;
-    choose_list(b);
-    b->reduce_count = scene->marked_reduced;
     b->conservative_count = scene->marked_conservative;
     if (!pelti_vk_grow(scene->allocator, &scene->frames, &scene->frame_capacity, scene->frame_count + 1,
                        sizeof *scene->frames)) {
@@ -168,61 +81,11 @@ static pelt_result prepare(batch *b, pelt_error *error)
         result = upload_weights(scene, scene->weighted.slots[i], error);
     }
     result = result == PELT_OK ? flush_tables(scene, error) : result;
-    result = result == PELT_OK ? reserve_scratch(scene, b->item_count, error) : result;
-    result = result == PELT_OK ? take_lists(b, error) : result;
-    bool writes = b->source == PELTI_VK_LIST_WRITTEN;
-    b->frame_items = writes ? b->items.address : scene->scratch.address;
-    b->partials = scene->scratch.address + scene->scratch_items * sizeof(gpu_frame_item);
-    b->frame_reduces = writes ? b->reduces.address : b->partials + scene->scratch_items * sizeof(pelt_box);
-    return result;
-}
-
-// ---- lists of this frame
-
-static void write_items(const batch *b, const pelti_vk_update *update, uint32_t first)
-{
-    uint32_t slot = update->instance & ~GPU_PARITY;
-    const gpu_instance *instance = pelti_vk_table_get(&b->scene->instance_table, slot);
-    gpu_frame_item *items = (gpu_frame_item *)b->items.data + first;
-    for (uint32_t i = 0; i < update->item_count; i++) {
-        items[i] = (gpu_frame_item){instance->mesh, update->instance, i};
-    }
-}
-
-// Work items as such, or the updates that items.comp makes them of. Mapped memory is never read, as it may be uncached.
-static void write_work(const batch *b)
-{
-    const pelt_vk_scene *scene = b->scene;
-    bool writes = b->source == PELTI_VK_LIST_WRITTEN;
-    gpu_update *updates[PELTI_VK_KIND_COUNT]; // ends of what is written
-    uint32_t items[PELTI_VK_KIND_COUNT];
-    gpu_update *next = b->updates.data;
-    uint32_t next_item = 0;
-    for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
-        updates[k] = next;
-        items[k] = next_item;
-        next = next ? next + b->kind_updates[k] : NULL;
-        next_item += b->kind_items[k];
-    }
-    gpu_reduce *reduces = b->reduces.data;
-    uint32_t reduce_count = 0;
-    for (uint32_t i = 0; i < b->update_count; i++) {
-        const pelti_vk_update *update = &scene->marked[i];
-        uint32_t kind = pelti_vk_list_kind(update);
-        uint32_t reduce = GPU_NO_REDUCE;
-        if ((update->flags & PELTI_VK_EXACT) && update->item_count > 1) {
-            reduce = reduce_count++;
-        }
-        if (!writes) {
-            *updates[kind]++ = (gpu_update){update->instance, items[kind], reduce};
-        } else {
-            write_items(b, update, items[kind]);
-            if (reduce != GPU_NO_REDUCE) {
-                reduces[reduce] = (gpu_reduce){update->instance & ~GPU_PARITY, items[kind], update->item_count};
-            }
-        }
-        items[kind] += update->item_count;
-    }
+    result = result == PELT_OK ? pelti_vk_work_prepare(scene, &b->work, error) : result;
+    VkDeviceSize palettes_size = b->palette_count * sizeof(gpu_palette_update);
+    VkDeviceSize conservative_size = b->conservative_count * sizeof(uint32_t);
+    result = result == PELT_OK ? take(scene->ring, palettes_size, &b->palettes, error) : result;
+    return result == PELT_OK ? take(scene->ring, conservative_size, &b->conservative, error) : result;
 }
 
 static void write_lists(const batch *b)
@@ -232,14 +95,12 @@ static void write_lists(const batch *b)
         memcpy(b->palettes.data, scene->written, b->palette_count * sizeof *scene->written);
     }
     uint32_t *conservative = b->conservative.data;
-    for (uint32_t i = 0; b->conservative_count > 0 && i < b->update_count; i++) {
+    for (uint32_t i = 0; b->conservative_count > 0 && i < scene->marked_count; i++) {
         if (scene->marked[i].flags & PELTI_VK_CONSERVATIVE) {
             *conservative++ = scene->marked[i].instance & ~GPU_PARITY;
         }
     }
-    if (b->source != PELTI_VK_LIST_KEPT) {
-        write_work(b);
-    }
+    pelti_vk_work_write(scene, &b->work);
 }
 
 // ---- commands
@@ -299,13 +160,13 @@ static void dispatch(batch *b, pelti_vk_pass pass, const void *push, uint32_t pu
 
 static void record_items(batch *b)
 {
-    grid g = make_grid(b, (b->update_count - 1) / GPU_ITEMS_THREADS + 1);
-    gpu_items_push push = {.updates = b->updates.address,
+    grid g = make_grid(b, (b->work.update_count - 1) / GPU_ITEMS_THREADS + 1);
+    gpu_items_push push = {.updates = b->work.updates.address,
                            .instances = b->scene->instance_table.range.address,
-                           .frame_items = b->frame_items,
-                           .reduces = b->frame_reduces,
-                           .update_count = b->update_count,
-                           .item_count = b->item_count,
+                           .frame_items = b->work.frame_items,
+                           .reduces = b->work.frame_reduces,
+                           .update_count = b->work.update_count,
+                           .item_count = b->work.item_count,
                            .group_columns = g.columns};
     dispatch(b, PELTI_VK_ITEMS, &push, sizeof push, g);
 }
@@ -322,19 +183,19 @@ static void record_skin(batch *b)
     pelt_vk_scene *scene = b->scene;
     uint32_t first = 0;
     for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
-        if (b->kind_items[k] > 0) {
-            grid g = make_grid(b, b->kind_items[k]);
-            gpu_skin_push push = {.frame_items = b->frame_items + first * sizeof(gpu_frame_item),
+        if (b->work.kind_items[k] > 0) {
+            grid g = make_grid(b, b->work.kind_items[k]);
+            gpu_skin_push push = {.frame_items = b->work.frame_items + first * sizeof(gpu_frame_item),
                                   .instances = scene->instance_table.range.address,
-                                  .partials = b->partials + first * sizeof(pelt_box),
+                                  .partials = b->work.partials + first * sizeof(pelt_box),
                                   .boxes = scene->boxes.range.address,
-                                  .item_count = b->kind_items[k],
+                                  .item_count = b->work.kind_items[k],
                                   .group_columns = g.columns,
                                   .zero = 0.0F,
                                   .three = 3,
-                                  .parity = b->parity};
-            dispatch(b, pass_of(k, b->kind_items[k]), &push, sizeof push, g);
-            first += b->kind_items[k];
+                                  .parity = b->work.parity};
+            dispatch(b, pass_of(k, b->work.kind_items[k]), &push, sizeof push, g);
+            first += b->work.kind_items[k];
         }
     }
     if (b->conservative_count > 0) {
@@ -347,8 +208,9 @@ static void record_skin(batch *b)
 
 static void record_reduce(batch *b)
 {
-    grid g = make_grid(b, b->reduce_count);
-    gpu_reduce_push push = {b->frame_reduces, b->partials, b->scene->boxes.range.address, b->reduce_count, g.columns};
+    grid g = make_grid(b, b->work.reduce_count);
+    gpu_reduce_push push = {b->work.frame_reduces, b->work.partials, b->scene->boxes.range.address,
+                            b->work.reduce_count, g.columns};
     dispatch(b, PELTI_VK_REDUCE, &push, sizeof push, g);
 }
 
@@ -358,7 +220,7 @@ static void record_commands(batch *b)
     const pelt_vk_scene_options *o = &scene->options;
     bool copies = scene->copies.count > 0;
     timestamp(b, PELT_VK_TIMESTAMP_BEGIN);
-    if (!copies && b->palette_count == 0 && b->update_count == 0) {
+    if (!copies && b->palette_count == 0 && b->work.update_count == 0) {
         for (uint32_t i = PELT_VK_TIMESTAMP_UPLOADS; i < PELT_VK_TIMESTAMP_COUNT; i++) {
             timestamp(b, i);
         }
@@ -373,7 +235,7 @@ static void record_commands(batch *b)
     if (copies) {
         pelti_vk_copies_record(&scene->copies, scene->context, b->cmd);
     }
-    if (copies && (b->palette_count > 0 || b->update_count > 0)) {
+    if (copies && (b->palette_count > 0 || b->work.update_count > 0)) {
         barrier(b, transfer, VK_ACCESS_2_TRANSFER_WRITE_BIT, compute, compute_access);
     }
     timestamp(b, PELT_VK_TIMESTAMP_UPLOADS);
@@ -381,7 +243,7 @@ static void record_commands(batch *b)
         record_palettes(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
-    bool makes_list = b->update_count > 0 && b->source == PELTI_VK_LIST_MADE;
+    bool makes_list = b->work.update_count > 0 && b->work.source == PELTI_VK_LIST_MADE;
     if (makes_list) {
         record_items(b);
     }
@@ -389,11 +251,11 @@ static void record_commands(batch *b)
     if (makes_list || b->palette_count > 0) {
         between_passes(b);
     }
-    if (b->update_count > 0) {
+    if (b->work.update_count > 0) {
         record_skin(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_SKIN);
-    if (b->reduce_count > 0) {
+    if (b->work.reduce_count > 0) {
         between_passes(b);
         record_reduce(b);
     }
@@ -418,10 +280,10 @@ static pelt_vk_statistics count(const pelt_vk_scene *scene, const batch *b)
     return (pelt_vk_statistics){
         .palette_count = b->palette_count,
         .joint_count = scene->written_joints,
-        .instance_count = b->update_count,
-        .item_count = b->item_count,
+        .instance_count = b->work.update_count,
+        .item_count = b->work.item_count,
         .vertex_count = scene->marked_vertices,
-        .reduced_count = b->reduce_count,
+        .reduced_count = b->work.reduce_count,
         .conservative_count = b->conservative_count,
         .written_bytes = pelti_vk_ring_taken(scene->ring),
         .copied_bytes = copied_bytes(&scene->copies),
@@ -432,11 +294,7 @@ static pelt_vk_statistics count(const pelt_vk_scene *scene, const batch *b)
 static void finish(batch *b, uint64_t frame)
 {
     pelt_vk_scene *scene = b->scene;
-    if (b->update_count > 0 && b->source != PELTI_VK_LIST_KEPT) {
-        memcpy(scene->list.kind_updates, b->kind_updates, sizeof b->kind_updates);
-        memcpy(scene->list.kind_items, b->kind_items, sizeof b->kind_items);
-        pelti_vk_list_replace(scene, b->source == PELTI_VK_LIST_MADE);
-    }
+    pelti_vk_work_finish(scene, &b->work);
     uint64_t sequence = scene->sequence;
     for (uint32_t i = 0; i < scene->weighted.count; i++) {
         scene->instances[scene->weighted.slots[i]].weight_mark = PELT_NONE;

@@ -168,6 +168,23 @@ typedef struct pelti_vk_work_list {
     uint32_t kind_items[PELTI_VK_KIND_COUNT];
 } pelti_vk_work_list;
 
+// What the workgroups of one record do. Spans are mapped memory of its frame.
+typedef struct pelti_vk_work {
+    uint32_t update_count;
+    uint32_t item_count;
+    uint32_t reduce_count;
+    pelti_vk_list_source source;
+    uint32_t parity; // of the list
+    uint32_t kind_updates[PELTI_VK_KIND_COUNT];
+    uint32_t kind_items[PELTI_VK_KIND_COUNT];
+    pelti_vk_span updates; // gpu_update, of a list that is made
+    pelti_vk_span items;   // gpu_frame_item, of one that is written
+    pelti_vk_span reduces; // gpu_reduce, of one that is written
+    VkDeviceAddress frame_items;
+    VkDeviceAddress partials;
+    VkDeviceAddress frame_reduces;
+} pelti_vk_work;
+
 // A record that the GPU may still be working on.
 typedef struct pelti_vk_frame {
     uint64_t frame;
@@ -249,14 +266,15 @@ void pelti_vk_marks_remove(pelti_vk_marks *m, uint32_t mark, uint32_t *moved);
 
 // ---- work_list.c
 
-uint32_t pelti_vk_list_kind(const pelti_vk_update *update);
-// Whether the marked instances are those of the list in the same order and with the same items. Then *out_parity is
-// GPU_PARITY where all of them write the other positions, else 0.
-bool pelti_vk_list_repeats(const pelt_vk_scene *scene, uint32_t *out_parity);
+// Chooses where the list of the marked instances comes from, and takes memory for it. Errors: LIMIT, MEMORY, DEVICE;
+// what was taken of the ring is the caller's to give back.
+pelt_result pelti_vk_work_prepare(pelt_vk_scene *scene, pelti_vk_work *work, pelt_error *error);
+// Fills what was taken: work items as such, or the updates that items.comp makes them of.
+void pelti_vk_work_write(const pelt_vk_scene *scene, const pelti_vk_work *work);
+// Remembers the list for the next record, after which marked is to be emptied.
+void pelti_vk_work_finish(pelt_vk_scene *scene, const pelti_vk_work *work);
 // For changes that the updates do not tell of.
 void pelti_vk_list_forget(pelti_vk_work_list *list);
-// The marked instances become those of the list; marked is to be emptied.
-void pelti_vk_list_replace(pelt_vk_scene *scene, bool in_scratch);
 
 // ---- mesh_items.c
 

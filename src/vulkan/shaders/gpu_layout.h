@@ -34,7 +34,7 @@
 #define GPU_WEIGHTS_SORTED 0u
 #define GPU_WEIGHTS_PLAIN 1u
 
-// gpu_item.joint_layout: pelt_joint_layout, and
+// GPU_ITEM_LAYOUT: pelt_joint_layout, and
 #define GPU_JOINTS_RUN 0u
 #define GPU_JOINTS_DIRECT8 1u
 #define GPU_JOINTS_DIRECT16 2u
