@@ -69,6 +69,7 @@ unit_names() {
 unit_tests() {
     name=$1
     shift
+    [ $# -gt 0 ] || tap_broken "$name: no unit tests"
     for test in "$@"; do
         tap_run "$name/test_$test" env CMOCKA_MESSAGE_OUTPUT=TAP "$work/$name/tests/test_$test"
     done
@@ -145,7 +146,7 @@ release_gcc() {
 
 # What another compiler makes of the kernels; all of its tests but those of Vulkan with --full only.
 release_clang() {
-    tests="skin_kernels skeleton_isa palette pose"
+    tests="skin_kernels skin_palette skeleton_isa palette pose"
     targets="cook_hashes skin_hashes $(printf 'test_%s ' $tests)"
     if [ -n "$full" ]; then
         tests=$(unit_names 'vk_*')

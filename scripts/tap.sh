@@ -11,6 +11,7 @@ tap_start() {
     tap_failed=0
     tap_skipped=0
     tap_pending=
+    tap_taken=
     rm -f "$tap_logs"/turns "$tap_logs"/*.pid
     mkfifo "$tap_logs/turns"
     exec 9<>"$tap_logs/turns"
@@ -34,10 +35,17 @@ tap_name_log() {
 }
 
 # tap_run NAME COMMAND...: starts a suite as soon as there is room, beside what follows. NAME is one word. A suite that dies,
-# prints no test or not as many as it planned counts as one failure beside what it printed.
+# prints no test or not as many as it planned counts as one failure beside what it printed. Two of one log would count as one.
 tap_run() {
     tap_name_log "$1"
     shift
+    case "$tap_taken " in
+    *" $tap_log "*)
+        tap_broken "$tap_name: another suite has this log"
+        return
+        ;;
+    esac
+    tap_taken="$tap_taken $tap_log"
     read -r tap_turn <&9
     rm -f "$tap_log.status"
     tap_suite "$@" &
@@ -123,8 +131,12 @@ tap_broken() {
     tap_failed=$((tap_failed + 1))
 }
 
+# What has left no status by now, as where the disk is full, is counted as broken.
 tap_finish() {
     tap_wait
+    for tap_name in $tap_pending; do
+        tap_broken "$tap_name: its end is not known"
+    done
     printf '%d passed, %d failed, %d skipped\n' "$tap_passed" "$tap_failed" "$tap_skipped"
     [ "$tap_failed" -eq 0 ] || exit 1
 }

@@ -277,17 +277,24 @@ ALWAYS_INLINE uint32_t unsure_by_squares(wide square, wide determinant2)
 }
 
 // A matrix that flattens some directions keeps most others: what leaves doubt about all may leave none about one. Of
-// the square of what a normal or tangent could become by its matrix, at least the same share must be left.
+// the square of what a normal or tangent could become by its matrix, at least the same share must be left. in2: the
+// square of its length before, which must not underflow, or the bound would.
+ALWAYS_INLINE uint32_t shrunk_lanes(wide bound, wide in2, wide length2)
+{
+    wide_mask kept = wide_less(bound, length2);
+    return wide_mask_bits(wide_mask_and(kept, wide_less(wide_set(0x1p-110F), in2))) ^ ALL_LANES;
+}
+
 ALWAYS_INLINE uint32_t shrunk_normals(wide square, const wide in[3], wide length2)
 {
-    wide bound = wide_mul(wide_mul(wide_mul(square, wide_dot(in, in)), square), wide_set(SURE_SHARE));
-    return wide_mask_bits(wide_less(bound, length2)) ^ ALL_LANES;
+    wide in2 = wide_dot(in, in);
+    return shrunk_lanes(wide_mul(wide_mul(wide_mul(square, in2), square), wide_set(SURE_SHARE)), in2, length2);
 }
 
 ALWAYS_INLINE uint32_t shrunk_tangents(wide square, const wide in[3], wide length2)
 {
-    wide bound = wide_mul(wide_mul(square, wide_dot(in, in)), wide_set(3.0F * SURE_SHARE));
-    return wide_mask_bits(wide_less(bound, length2)) ^ ALL_LANES;
+    wide in2 = wide_dot(in, in);
+    return shrunk_lanes(wide_mul(wide_mul(square, in2), wide_set(3.0F * SURE_SHARE)), in2, length2);
 }
 
 // A bound over all matrices that the weights can blend settles nearly all blocks with one comparison.

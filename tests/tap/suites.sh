@@ -55,6 +55,24 @@ nothing/here 0 passed 1 failed 0 skipped
 a/b 1 passed 0 failed 0 skipped
 1 passed, 1 failed, 0 skipped"
 
+script 2 20 <<'END'
+tap_run full sh -c 'ln -s /dev/full logs/full.log.status; echo ok 1'
+tap_run next echo ok 1
+END
+check "a suite whose status could not be written is a failure" 1 "not ok - full: its end is not known
+not ok - next: its end is not known
+0 passed, 2 failed, 0 skipped"
+
+script 2 20 <<'END'
+tap_run a/b echo ok 1
+tap_run a_b echo ok 1
+tap_run a/b echo not ok 1
+END
+check "suites of one log are a failure" 1 "not ok - a_b: another suite has this log
+not ok - a/b: another suite has this log
+a/b 1 passed 0 failed 0 skipped
+1 passed, 2 failed, 0 skipped"
+
 # Each waits for the other, and the second ends first.
 mkfifo "$scratch/there" "$scratch/back"
 script 2 20 <<'END'
@@ -66,7 +84,7 @@ second 1 passed 0 failed 0 skipped
 2 passed, 0 failed, 0 skipped"
 
 script 2 20 <<'END'
-for i in 1 2 3 4; do tap_run s$i sh -c 'ls logs/*.pid | wc -l >alive; sleep 0.1; [ $(cat alive) -le 2 ] && echo ok 1'; done
+for i in 1 2 3 4; do tap_run s$i sh -c 'sleep 0.1; [ $(ls logs/*.pid | wc -l) -le 2 ] && echo ok 1'; done
 END
 check "no more of them run than there is room for" 0 "s1 1 passed 0 failed 0 skipped
 s2 1 passed 0 failed 0 skipped

@@ -77,10 +77,20 @@ typedef struct plain {
     float *weights;
 } plain;
 
-static uint32_t joint_count_of(const peltt_kernel_shape *shape)
+// Joints that vertices follow.
+typedef struct joint_range {
+    uint32_t first;
+    uint32_t count;
+} joint_range;
+
+static joint_range joint_range_of(const peltt_kernel_shape *shape)
 {
     static const uint32_t counts[PELTT_JOINTS_COUNT] = {1, 40, 11, 27, 70, PELTT_KERNEL_JOINTS};
-    return counts[shape->joints];
+    uint32_t most = shape->joints == PELTT_DIRECT8 ? UINT8_MAX + 1 : UINT16_MAX + 1;
+    uint32_t end = shape->joint_count > 0 ? shape->joint_count : counts[shape->joints];
+    end = end < most ? end : most;
+    uint32_t count = end < counts[shape->joints] ? end : counts[shape->joints];
+    return (joint_range){end - count, count};
 }
 
 // Weights that add up to one; how many are not zero changes every 16 vertices or every vertex.
@@ -88,12 +98,12 @@ static void random_influences(const peltt_kernel_shape *shape, uint32_t vertex, 
                               float *weights)
 {
     uint32_t n = shape->influence_count;
-    uint32_t joint_count = joint_count_of(shape);
+    const joint_range range = joint_range_of(shape);
     uint32_t used = 1 + (vertex / 16 % 2 ? vertex / 16 : peltt_random_below(random, n)) % n;
     double sum = 0.0;
     double values[64];
     for (uint32_t i = 0; i < n; i++) {
-        joints[i] = (uint16_t)peltt_random_below(random, joint_count);
+        joints[i] = (uint16_t)(range.first + peltt_random_below(random, range.count));
         values[i] = i < used ? 0.001 + peltt_random_unit(random) : 0.0;
         sum += values[i];
     }
@@ -421,7 +431,7 @@ void peltt_kernel_init(peltt_kernel *kernel, const peltt_kernel_shape *shape, pe
     kernel->vertices = need(calloc((size_t)shape->vertex_count + 1, sizeof *kernel->vertices));
     kernel->job.vertex_count = shape->vertex_count;
     kernel->job.flags = shape->outward ? PELT_NORMAL_OUTWARD : 0;
-    make_palette(kernel, joint_count_of(shape), random);
+    make_palette(kernel, shape->joint_count > 0 ? shape->joint_count : joint_range_of(shape).count, random);
     make_influences(kernel, random);
     make_positions(kernel, random);
     make_directions(kernel, PELTT_S_NORMALS, 3, random);

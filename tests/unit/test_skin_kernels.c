@@ -334,6 +334,86 @@ static void infinite_palettes_come_out_as_from_the_scalar_kernel(void **state)
     }
 }
 
+static pelt_trs turned(peltt_random *random)
+{
+    pelt_trs trs = pelt_trs_identity();
+    trs.rotation.x = peltt_random_float(random, -1.0F, 1.0F);
+    trs.rotation.y = peltt_random_float(random, -1.0F, 1.0F);
+    trs.rotation.z = peltt_random_float(random, -1.0F, 1.0F);
+    trs.rotation.w = peltt_random_float(random, 0.1F, 1.0F);
+    return trs;
+}
+
+// What a lone matrix makes of directions is determined by floats however much it flattens them.
+static void check_lone_matrix(const pelt_mat34 *m, const float in[3], const float normal[3], const float tangent[3])
+{
+    float want[2][3];
+    for (int r = 0; r < 3; r++) {
+        const float *a = m->m[(r + 1) % 3];
+        const float *b = m->m[(r + 2) % 3];
+        double n = 0.0;
+        double t = 0.0;
+        for (int c = 0; c < 3; c++) {
+            int d = (c + 1) % 3;
+            int e = (c + 2) % 3;
+            n += ((double)a[d] * (double)b[e] - (double)a[e] * (double)b[d]) * (double)in[c];
+            t += (double)m->m[r][c] * (double)in[c];
+        }
+        want[0][r] = (float)(n * 1e15); // neither end of float is near
+        want[1][r] = (float)(t * 1e20);
+    }
+    assert_true(angle_between(normal, want[0]) < 0.01);
+    assert_true(angle_between(tangent, want[1]) < 0.01);
+}
+
+// Squares of such lengths are zero in float.
+static void tiny_directions_through_flat_matrices_are_exact(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 64
+    };
+    static const float flat[] = {1.0F, 1e-2F, 1e-4F, 1e-6F};
+    peltt_random random = {.state = 78};
+    pelt_mat34 palette[COUNT];
+    uint16_t joints[COUNT * 4] = {0};
+    float weights[COUNT * 4] = {0};
+    float in[COUNT * 4] = {0};
+    float places[COUNT * 3] = {0};
+    float normals[COUNT * 3];
+    float tangents[COUNT * 4];
+    for (uint32_t v = 0; v < COUNT; v++) {
+        pelt_trs left = turned(&random);
+        left.scale = (pelt_vec3){1e6F, 1e6F * flat[v % 4], 1e6F * flat[v / 4 % 4]};
+        pelt_trs right = turned(&random);
+        pelt_mat34 a = pelt_mat34_from_trs(&left);
+        pelt_mat34 b = pelt_mat34_from_trs(&right);
+        palette[v] = pelt_mat34_multiply(&a, &b);
+        joints[v * 4] = (uint16_t)v;
+        weights[v * 4] = 1.0F;
+        for (uint32_t c = 0; c < 3; c++) {
+            in[v * 4 + c] = peltt_random_float(&random, -1e-23F, 1e-23F);
+        }
+    }
+    const pelt_skin_job job = {.vertex_count = COUNT,
+                               .palette_count = COUNT,
+                               .palette = palette,
+                               .influence_count = 4,
+                               .joints = joints,
+                               .weights = weights,
+                               .positions = places,
+                               .normals = in,
+                               .normals_stride = 16,
+                               .tangents = in,
+                               .out_normals = normals,
+                               .out_tangents = tangents,
+                               .isa = peltt_isa};
+    assert_int_equal(pelt_skin_evaluate(&job), PELT_OK);
+    for (uint32_t v = 0; v < COUNT; v++) {
+        check_lone_matrix(&palette[v], in + v * 4, normals + v * 3, tangents + v * 4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +424,7 @@ int main(void)
         cmocka_unit_test(kernels_differ_from_scalar_by_rounding_only),
         cmocka_unit_test(octahedral_outputs_lie_beside_the_float_ones),
         cmocka_unit_test(infinite_palettes_come_out_as_from_the_scalar_kernel),
+        cmocka_unit_test(tiny_directions_through_flat_matrices_are_exact),
     };
     return PELTT_RUN_ISAS(tests);
 }
