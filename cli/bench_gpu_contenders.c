@@ -7,7 +7,7 @@
 static const bench_gpu_entry own[] = {
     {.name = "pelt", .text = "the library, with exact boxes", .bounds = PELT_VK_BOUNDS_EXACT, .passes = 1},
     {.name = "pelt_new_list",
-     .text = "the same, the order of instances turned round each time, so that their slices are listed anew",
+     .text = "the same, the order of palettes turned round each time, so that slices of several are listed anew",
      .bounds = PELT_VK_BOUNDS_EXACT,
      .passes = 1,
      .new_list = true},
