@@ -236,8 +236,8 @@ ALWAYS_INLINE uint32_t judge_tangents(const span *s, const block *b, shape x, wi
 
 // Of a matrix that leaves doubt, the lanes whose directions are in doubt too. normal, tangent: NULL where there is
 // none.
-ALWAYS_INLINE unsure_lanes judge_block(const span *s, const block *b, shape x, const wide_frame *f,
-                                       const direction *normal, const direction *tangent)
+ALWAYS_INLINE unsure_lanes judge_whole_block(const span *s, const block *b, shape x, const wide_frame *f,
+                                             const direction *normal, const direction *tangent)
 {
     unsure_lanes unsure = {0, 0};
     if (normal) {
@@ -303,7 +303,7 @@ ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const bloc
     wide_mask inside = wide_mask_and(wide_less(wide_set(0x1p-110F), lowest), wide_less(highest, wide_set(0x1p100F)));
     if (wide_mask_bits(wide_mask_and(sure, inside)) != ALL_LANES) {
         f.unsure = wide_mask_bits(sure) ^ ALL_LANES;
-        unsure_lanes unsure = judge_block(s, b, x, &f, normals ? &normal : NULL, tangents ? &tangent : NULL);
+        unsure_lanes unsure = judge_whole_block(s, b, x, &f, normals ? &normal : NULL, tangents ? &tangent : NULL);
         if (unsure.normals | unsure.tangents) {
             mend_lanes(whole, b->first, WIDE, unsure);
         }
