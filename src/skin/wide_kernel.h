@@ -234,21 +234,6 @@ ALWAYS_INLINE uint32_t judge_tangents(const span *s, const block *b, shape x, wi
     return frames & shrunk_tangents(square, in, length2);
 }
 
-// Of a matrix that leaves doubt, the lanes whose directions are in doubt too. normal, tangent: NULL where there is
-// none.
-ALWAYS_INLINE unsure_lanes judge_whole_block(const span *s, const block *b, shape x, const wide_frame *f,
-                                             const direction *normal, const direction *tangent)
-{
-    unsure_lanes unsure = {0, 0};
-    if (normal) {
-        unsure.normals = normal->unsure | judge_normals(s, b, x, f->square, f->unsure, normal->length2);
-    }
-    if (tangent) {
-        unsure.tangents = tangent->unsure | judge_tangents(s, b, x, f->square, f->unsure, tangent->length2);
-    }
-    return unsure;
-}
-
 // Positions first, then tangents, each stored before the next: what is left of the matrix goes with normals, so that
 // registers suffice. One branch asks whether all lanes are sure of all directions; NaN is never.
 ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const block *b, shape x, outputs o,
@@ -302,8 +287,14 @@ ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const bloc
     }
     wide_mask inside = wide_mask_and(wide_less(wide_set(0x1p-110F), lowest), wide_less(highest, wide_set(0x1p100F)));
     if (wide_mask_bits(wide_mask_and(sure, inside)) != ALL_LANES) {
-        f.unsure = wide_mask_bits(sure) ^ ALL_LANES;
-        unsure_lanes unsure = judge_whole_block(s, b, x, &f, normals ? &normal : NULL, tangents ? &tangent : NULL);
+        uint32_t frames = wide_mask_bits(sure) ^ ALL_LANES;
+        unsure_lanes unsure = {0, 0};
+        if (normals) {
+            unsure.normals = normal.unsure | judge_normals(s, b, x, f.square, frames, normal.length2);
+        }
+        if (tangents) {
+            unsure.tangents = tangent.unsure | judge_tangents(s, b, x, f.square, frames, tangent.length2);
+        }
         if (unsure.normals | unsure.tangents) {
             mend_lanes(whole, b->first, WIDE, unsure);
         }
