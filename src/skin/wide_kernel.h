@@ -217,23 +217,6 @@ ALWAYS_INLINE void begin_frame(const wide m[12], wide_frame *f, wide_mask *sure)
     *sure = sure_by_squares(f->square, wide_mul(f->determinant, f->determinant));
 }
 
-// Lanes of which a direction is for the scalar kernel, of those whose matrices leave doubt. Loads it again, which few
-// blocks need.
-ALWAYS_INLINE uint32_t judge_normals(const span *s, const block *b, shape x, wide square, uint32_t frames, wide length2)
-{
-    wide in[3];
-    load_normals(b, packed_directions(&s->plan->job, x), in);
-    return frames & shrunk_normals(square, in, length2);
-}
-
-ALWAYS_INLINE uint32_t judge_tangents(const span *s, const block *b, shape x, wide square, uint32_t frames,
-                                      wide length2)
-{
-    wide in[4];
-    load_tangents(b, packed_directions(&s->plan->job, x), in);
-    return frames & shrunk_tangents(square, in, length2);
-}
-
 // Positions first, then tangents, each stored before the next: what is left of the matrix goes with normals, so that
 // registers suffice. One branch asks whether all lanes are sure of all directions; NaN is never.
 ALWAYS_INLINE void skin_whole_block(const span *s, const span *whole, const block *b, shape x, outputs o,

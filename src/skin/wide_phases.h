@@ -82,22 +82,37 @@ ALWAYS_INLINE void finish_group(const span *s, shape x, bool tangents, bool plac
     *box = local;
 }
 
+// Lanes of which a direction is for the scalar kernel, of those whose matrices leave doubt. Loads it again, which few
+// blocks need.
+ALWAYS_INLINE uint32_t judge_normals(const span *s, const block *b, shape x, wide square, uint32_t frames, wide length2)
+{
+    wide in[3];
+    load_normals(b, packed_directions(&s->plan->job, x), in);
+    return frames & shrunk_normals(square, in, length2);
+}
+
+ALWAYS_INLINE uint32_t judge_tangents(const span *s, const block *b, shape x, wide square, uint32_t frames,
+                                      wide length2)
+{
+    wide in[4];
+    load_tangents(b, packed_directions(&s->plan->job, x), in);
+    return frames & shrunk_tangents(square, in, length2);
+}
+
 // Block i.
 static unsure_lanes judge_block(const span *s, uint32_t first, uint32_t last, const group_matrices *in, uint32_t i)
 {
-    bool packed = packed_directions(&s->plan->job, STRIDED);
     wide square = sum_squares(in->m[i]);
     unsure_lanes out = {0, 0};
-    wide v[4];
     block b;
     make_block(s, STRIDED, first, last, &b);
     if (s->plan->job.out_normals) {
-        load_normals(&b, packed, v);
-        out.normals = in->normals[i].unsure | (in->unsure[i] & shrunk_normals(square, v, in->normals[i].length2));
+        const direction *d = &in->normals[i];
+        out.normals = d->unsure | judge_normals(s, &b, STRIDED, square, in->unsure[i], d->length2);
     }
     if (s->plan->job.out_tangents) {
-        load_tangents(&b, packed, v);
-        out.tangents = in->tangents[i].unsure | (in->unsure[i] & shrunk_tangents(square, v, in->tangents[i].length2));
+        const direction *d = &in->tangents[i];
+        out.tangents = d->unsure | judge_tangents(s, &b, STRIDED, square, in->unsure[i], d->length2);
     }
     return out;
 }
