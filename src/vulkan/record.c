@@ -243,7 +243,7 @@ static void record_commands(batch *b)
         record_palettes(b);
     }
     timestamp(b, PELT_VK_TIMESTAMP_PALETTES);
-    bool makes_list = b->work.update_count > 0 && b->work.source == PELTI_VK_LIST_MADE;
+    bool makes_list = b->work.source == PELTI_VK_LIST_MADE;
     if (makes_list) {
         record_items(b);
     }

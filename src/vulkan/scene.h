@@ -153,7 +153,7 @@ enum {
 
 // Where the list of a record lies.
 typedef enum pelti_vk_list_source {
-    PELTI_VK_LIST_KEPT = 0, // in scratch, since an earlier record
+    PELTI_VK_LIST_KEPT = 0, // in scratch, since an earlier record; without updates nowhere, as none is read
     PELTI_VK_LIST_MADE,     // in scratch, by items.comp
     PELTI_VK_LIST_WRITTEN   // in mapped memory, by the CPU
 } pelti_vk_list_source;

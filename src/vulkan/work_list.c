@@ -12,12 +12,12 @@ static uint32_t kind_of(const pelti_vk_update *update)
     return update->flags & PELTI_VK_RUNS ? kind : 4;
 }
 
-// Whether the marked instances are those of the list in the same order and with the same items. Then *out_parity is
-// GPU_PARITY where all of them write the other positions, else 0.
+// Whether the marked instances, of which there are some, are those of the list in the same order and with the same
+// items. Then *out_parity is GPU_PARITY where all of them write the other positions, else 0.
 static bool repeats(const pelt_vk_scene *scene, uint32_t *out_parity)
 {
     const pelti_vk_work_list *list = &scene->list;
-    if (scene->marked_count == 0 || list->update_count != scene->marked_count) {
+    if (list->update_count != scene->marked_count) {
         return false;
     }
     // All parities turn in every record that has these updates, and any other replaces the list.
@@ -37,6 +37,10 @@ static bool repeats(const pelt_vk_scene *scene, uint32_t *out_parity)
 static void choose_source(const pelt_vk_scene *scene, pelti_vk_work *work)
 {
     uint32_t turn = 0;
+    if (work->update_count == 0) {
+        work->source = PELTI_VK_LIST_KEPT;
+        return;
+    }
     if (repeats(scene, &turn)) {
         memcpy(work->kind_updates, scene->list.kind_updates, sizeof work->kind_updates);
         memcpy(work->kind_items, scene->list.kind_items, sizeof work->kind_items);
@@ -85,7 +89,7 @@ static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pe
 // Mapped memory for a list that is written, or for what one is made of.
 static pelt_result take_spans(const pelt_vk_scene *scene, pelti_vk_work *work, pelt_error *error)
 {
-    if (work->update_count == 0 || work->source == PELTI_VK_LIST_KEPT) {
+    if (work->source == PELTI_VK_LIST_KEPT) {
         return PELT_OK;
     }
     if (work->source == PELTI_VK_LIST_MADE) {
@@ -133,7 +137,7 @@ static void write_items(const pelt_vk_scene *scene, const pelti_vk_update *updat
 // Mapped memory is never read, as it may be uncached.
 void pelti_vk_work_write(const pelt_vk_scene *scene, const pelti_vk_work *work)
 {
-    if (work->update_count == 0 || work->source == PELTI_VK_LIST_KEPT) {
+    if (work->source == PELTI_VK_LIST_KEPT) {
         return;
     }
     bool writes = work->source == PELTI_VK_LIST_WRITTEN;
@@ -171,7 +175,7 @@ void pelti_vk_work_write(const pelt_vk_scene *scene, const pelti_vk_work *work)
 
 void pelti_vk_work_finish(pelt_vk_scene *scene, const pelti_vk_work *work)
 {
-    if (work->update_count == 0 || work->source == PELTI_VK_LIST_KEPT) {
+    if (work->source == PELTI_VK_LIST_KEPT) {
         return;
     }
     pelti_vk_work_list *list = &scene->list;
