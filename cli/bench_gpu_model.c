@@ -307,16 +307,18 @@ static bool take_file(bench_gpu_model *m, const verify_model *file, bool softwar
     }
     uint64_t copies = (software ? FILE_VERTICES_SOFTWARE : FILE_VERTICES) / (file->vertex_count + 1);
     copies = copies * item_count > FILE_INSTANCES ? FILE_INSTANCES / item_count : copies;
+    if (!take_skins(m, file)) {
+        return false;
+    }
     uint64_t matrices = 0;
-    for (uint32_t i = 0; i < file->palette_count; i++) {
-        uint32_t skin = file->palettes[i].skin;
-        matrices += skin == PELT_NONE ? 1 : pelt_asset_get(file->asset)->skins[skin].joint_count;
+    for (uint32_t i = 0; i < m->skin_count; i++) {
+        matrices += m->skins[i].joint_count;
     }
     copies = copies * matrices > FILE_MATRICES ? FILE_MATRICES / matrices : copies;
     m->file_copies = copies > 0 ? (uint32_t)copies : 1;
     m->streams = file->streams;
     uint32_t *item_meshes = take(m, file->item_count, sizeof *item_meshes);
-    if (!item_meshes || !take_skins(m, file) ||
+    if (!item_meshes ||
         !reserve(m, file->item_count, m->file_copies * file->palette_count, m->file_copies * item_count) ||
         !take_meshes(m, file, item_meshes)) {
         return false;

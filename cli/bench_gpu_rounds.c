@@ -51,7 +51,7 @@ static void create_baseline(bench_gpu_run *run, bench_gpu_contender *c)
     } else if (borrow(run, c)) {
         c->requested = b->requested_bytes(c->state) * c->is.passes;
     } else if (!fits(run, c)) {
-        c->state = NULL;
+        return; // and it has said why
     } else if (!b->create(&run->baselines, &m->data, b->has_bounds, &c->state, c->skipped)) {
         c->state = NULL;
         if (!c->skipped[0]) {
@@ -102,10 +102,9 @@ static int sample_ours(bench_gpu_run *run, bench_gpu_contender *c, double ms[BEN
     int code = bench_gpu_pelt_record(c->state, &run->timer, &c->done);
     code = code == CLI_DONE ? bench_gpu_pelt_run(c->state) : code;
     code = code == CLI_DONE ? bench_gpu_timer_read(&run->timer, &ms[BENCH_GPU_UPDATE]) : code;
-    code = code == CLI_DONE ? bench_gpu_timer_read_record(&run->timer, PELT_VK_TIMESTAMP_PALETTES,
+    return code == CLI_DONE ? bench_gpu_timer_read_record(&run->timer, PELT_VK_TIMESTAMP_PALETTES,
                                                           PELT_VK_TIMESTAMP_REDUCE, &ms[BENCH_GPU_PASS])
                             : code;
-    return code;
 }
 
 static int sample_baseline(bench_gpu_run *run, bench_gpu_contender *c, double ms[BENCH_GPU_TIMES])

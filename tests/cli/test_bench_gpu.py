@@ -72,7 +72,10 @@ def check_scene(scene, memory):
             # Of one run the whole contains its part.
             assert c['update_ms']['median'] >= ms, where
             done = c['statistics']
-            assert done['items'] >= scene['instances'] and done['dispatches'] >= 2 and done['barriers'] >= 3, where
+            # Palettes, skinning, and what boxes take beside it; a list of slices that is kept takes no dispatch.
+            passes = 2 + (done['reduced'] > 0) + (c['name'] == 'pelt_joint_boxes')
+            assert done['items'] >= scene['instances'] and done['dispatches'] >= passes, where
+            assert done['barriers'] >= 3 + (done['reduced'] > 0), where
             # Every world matrix is written anew.
             assert done['written_bytes'] >= 48 * scene['matrices'], where
         else:

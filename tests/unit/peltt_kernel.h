@@ -41,11 +41,10 @@ typedef struct peltt_kernel_shape {
     bool outward;
     uint32_t wanted;
     size_t palette_stride; // 48 or more
-    uint32_t
-        joint_count; // matrices of the palette, of which vertices follow the last; 0 = few, as many as joints ask for
-    uint32_t gap;    // bytes between the elements of all streams, a multiple of 4
-    bool at_end;     // streams end at an unmapped page, else they begin at one
-    float damage;    // share of matrices that are flat, zero, mirrored or of an odd scale
+    uint32_t joint_count;  // matrices of the palette, vertices follow the last ones; 0 = as many as joints ask for
+    uint32_t gap;          // bytes between the elements of all streams, a multiple of 4
+    bool at_end;           // streams end at an unmapped page, else they begin at one
+    float damage;          // share of matrices that are flat, zero, mirrored or of an odd scale
 } peltt_kernel_shape;
 
 // Streams of a job.
