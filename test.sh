@@ -168,9 +168,10 @@ asan_gcc() {
 asan_clang() {
     configuration asan-clang clang clang++ address,undefined RelWithDebInfo || return
     # Hundreds of contexts, most of the time in the driver's compiler; their allocations are counted in any build.
-    tests=$(unit_names vk_failure vk_context)
-    more=
-    if [ -z "$full" ]; then
+    if [ -n "$full" ]; then
+        tests=$(unit_names vk_failure vk_context)
+        more=
+    else
         # What shaders compute, over and over on a software device, is no matter for sanitizers: other tests run the same calls.
         tests=$(unit_names vk_failure vk_context vk_schedule 'vk_shader*' vk_sizes)
         more="--but hold_on_the_device --but break_even --but tables_and_plots --but enough_vertices"
