@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One block of 16 vertices as a straight line, for the streams that most jobs have: positions with or without normals
-// and tangents, no morphs, no signs. What wide.h decides block by block is known here when it is compiled; operations
-// and their order are those of wide.h, and so are the bytes.
+// and tangents, no morphs, no signs. What wide_directions.h decides block by block is known here when it is compiled;
+// operations and their order are the same, and so are the bytes.
 #ifndef PELTI_SKIN_AVX512_STRAIGHT_H
 #define PELTI_SKIN_AVX512_STRAIGHT_H
 

@@ -4,7 +4,10 @@
 #ifndef PELTI_SKIN_WIDE_BLOCKS_H
 #define PELTI_SKIN_WIDE_BLOCKS_H
 
-#include "skin/wide.h"
+#include "skin/influences.h"
+#include "skin/wide_directions.h"
+
+#include <math.h>
 
 enum {
     AHEAD_STEP = 16,  // vertices that are prefetched at once
