@@ -4,7 +4,7 @@
 
 #if defined(PELTI_X86)
 
-#include "math/lanes_x86.h"
+#include "math/lanes_avx2.h"
 #include "math/rows_x86.h"
 
 #define L(name) d4_##name
