@@ -90,6 +90,8 @@ void peltt_vk_skinned_reference(const peltt_vk_skinned *skinned, uint32_t vertex
 // Adds the targets' displacements of positions (0), normals (1) or tangents (2), and their magnitudes to size.
 void peltt_vk_skinned_morph(const peltt_vk_skinned *skinned, uint32_t vertex, uint32_t stream, double value[3],
                             double size[3]);
+// The four weights of a code, by slot.
+void peltt_vk_skinned_weights(uint32_t encoding, uint32_t code, double w[4]);
 // Joints and weights that are not zero of a vertex; returns how many.
 uint32_t peltt_vk_skinned_influences(const peltt_vk_skinned *skinned, uint32_t vertex,
                                      uint16_t joints[PELTT_VK_SKINNED_INFLUENCES],
