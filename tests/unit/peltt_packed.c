@@ -3,8 +3,14 @@
 #include "peltt_packed.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 static void *take(cook_arena *arena, uint64_t count, size_t size)
 {
@@ -285,4 +291,61 @@ pelt_result peltt_packed_cook(peltt_packed *packed, peltt_alloc *state, uint64_t
     }
     result = pelti_cook_pack_streams(p, error);
     return result == PELT_OK ? pelti_cook_targets(p, error) : result;
+}
+
+const peltt_packed_shape peltt_packed_shapes[PELTT_PACKED_SHAPES] = {
+    {.vertex_count = 1000,
+     .influence_count = 4,
+     .joint_count = 20,
+     .target_count = 8,
+     .size = 1,
+     .has_indices = true,
+     .drop = true,
+     .shuffle = true,
+     .sort_classes = true,
+     .list_joints = true},
+    {.vertex_count = 777,
+     .influence_count = 9,
+     .joint_count = 31,
+     .target_count = 3,
+     .size = 100,
+     .has_indices = true,
+     .shuffle = true,
+     .sort_classes = true,
+     .list_joints = true},
+    {.vertex_count = 500,
+     .influence_count = 9,
+     .joint_count = 300,
+     .target_count = 2,
+     .size = 0.01F,
+     .has_indices = true,
+     .list_joints = true},
+    {.vertex_count = 321, .influence_count = 3, .joint_count = 5, .target_count = 6, .size = 10, .list_joints = true},
+    {.vertex_count = 130, .influence_count = 1, .joint_count = 200, .size = 1, .shuffle = true, .sort_classes = true},
+    {.vertex_count = 64, .influence_count = 70, .joint_count = 400, .size = 1, .has_indices = true},
+    {.vertex_count = 200,
+     .influence_count = 0,
+     .joint_count = 1,
+     .target_count = 4,
+     .size = 1,
+     .has_indices = true,
+     .drop = true,
+     .shuffle = true},
+    {.vertex_count = 0, .influence_count = 4, .joint_count = 3, .target_count = 2, .size = 1},
+};
+
+void peltt_packed_each(uint64_t seed, void (*check)(const peltt_packed *packed))
+{
+    for (size_t i = 0; i < PELTT_PACKED_SHAPES; i++) {
+        for (int variant = 0; variant < 4; variant++) {
+            peltt_random random = {seed + i};
+            peltt_packed packed;
+            peltt_packed_init(&packed, &peltt_packed_shapes[i], &random);
+            packed.options.weights = variant % 2 == 0 ? PELT_WEIGHTS_SORTED : PELT_WEIGHTS_PLAIN;
+            packed.options.morph_16bit = variant >= 2;
+            assert_int_equal(peltt_packed_cook(&packed, NULL, seed, NULL), PELT_OK);
+            check(&packed);
+            peltt_packed_free(&packed);
+        }
+    }
 }

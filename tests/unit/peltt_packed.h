@@ -41,4 +41,13 @@ void peltt_packed_free(peltt_packed *packed);
 // be NULL) accounts for the memory of this cooking.
 pelt_result peltt_packed_cook(peltt_packed *packed, peltt_alloc *state, uint64_t order_seed, pelt_error *error);
 
+enum {
+    PELTT_PACKED_SHAPES = 8
+};
+
+// All kinds of skinning, sizes and orders.
+extern const peltt_packed_shape peltt_packed_shapes[PELTT_PACKED_SHAPES];
+// Runs check over all shapes, encodings and target formats.
+void peltt_packed_each(uint64_t seed, void (*check)(const peltt_packed *packed));
+
 #endif
