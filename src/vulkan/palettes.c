@@ -84,7 +84,13 @@ static pelt_result begin_write(pelt_vk_scene *scene, pelti_vk_palette *palette, 
         palette->world = span.data;
         palette->written_by = scene->sequence;
         palette->mark = scene->written_count;
-        scene->written[scene->written_count++] = (gpu_palette_update){.worlds = span.address, .palette = slot};
+        scene->written[scene->written_count++] =
+            (gpu_palette_update){.worlds = span.address,
+                                 .binds = scene->skins[palette->skin].binds.address,
+                                 .matrices = palette->matrices.address,
+                                 .kept_worlds = palette->worlds.address,
+                                 .joint_count = palette->joint_count,
+                                 .palette = slot};
         scene->written_joints += palette->joint_count;
     }
     return result;
@@ -102,7 +108,7 @@ static pelt_result reserve_palette(pelt_vk_scene *scene, pelt_error *error)
         !pelti_vk_grow(scene->allocator, &scene->written, &scene->written_capacity, slot + 1, sizeof *scene->written)) {
         return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for a palette");
     }
-    return pelti_vk_table_reserve(&scene->palette_table, slot, &scene->retirement, scene->sequence, error);
+    return PELT_OK;
 }
 
 // Device memory and the first, identity matrices.
@@ -148,11 +154,6 @@ pelt_result pelt_vk_palette_add(pelt_vk_scene *scene, pelt_vk_skin skin, pelt_vk
     pelti_vk_slots_take(&scene->palette_slots);
     scene->palettes[slot] = palette;
     scene->skins[skin.index].use_count++;
-    gpu_palette *record = pelti_vk_table_edit(&scene->palette_table, slot);
-    *record = (gpu_palette){.binds = scene->skins[skin.index].binds.address,
-                            .matrices = palette.matrices.address,
-                            .worlds = palette.worlds.address,
-                            .joint_count = palette.joint_count};
     *out_palette = (pelt_vk_palette){slot, scene->palette_slots.slots[slot].generation};
     return PELT_OK;
 }

@@ -51,8 +51,7 @@ static pelt_result upload_weights(pelt_vk_scene *scene, uint32_t slot, pelt_erro
 
 static pelt_result flush_tables(pelt_vk_scene *scene, pelt_error *error)
 {
-    pelti_vk_table *tables[] = {&scene->palette_table, &scene->instance_table, &scene->boxes,
-                                &scene->conservative_boxes};
+    pelti_vk_table *tables[] = {&scene->instance_table, &scene->boxes, &scene->conservative_boxes};
     pelt_result result = PELT_OK;
     for (size_t i = 0; result == PELT_OK && i < sizeof tables / sizeof tables[0]; i++) {
         result = pelti_vk_table_flush(tables[i], scene->ring, &scene->copies, error);
@@ -174,7 +173,7 @@ static void record_items(batch *b)
 static void record_palettes(batch *b)
 {
     grid g = make_grid(b, b->palette_count);
-    gpu_palette_push push = {b->palettes.address, b->scene->palette_table.range.address, b->palette_count, g.columns};
+    gpu_palette_push push = {b->palettes.address, b->palette_count, g.columns};
     dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
 }
 
@@ -308,7 +307,6 @@ static void finish(batch *b, uint64_t frame)
     scene->marked_reduced = 0;
     scene->marked_conservative = 0;
     scene->copies.count = 0;
-    pelti_vk_table_flushed(&scene->palette_table, &scene->retirement, sequence);
     pelti_vk_table_flushed(&scene->instance_table, &scene->retirement, sequence);
     pelti_vk_table_flushed(&scene->boxes, &scene->retirement, sequence);
     pelti_vk_table_flushed(&scene->conservative_boxes, &scene->retirement, sequence);

@@ -99,7 +99,6 @@ static void init_parts(pelt_vk_scene *scene)
     pelti_vk_slots_init(&scene->skin_slots, allocator, GPU_PARITY - 1);
     pelti_vk_slots_init(&scene->palette_slots, allocator, GPU_PARITY - 1);
     pelti_vk_slots_init(&scene->instance_slots, allocator, GPU_PARITY - 1);
-    pelti_vk_table_init(&scene->palette_table, scene->context, scene->device, sizeof(gpu_palette), true);
     pelti_vk_table_init(&scene->instance_table, scene->context, scene->device, sizeof(gpu_instance), true);
     pelti_vk_table_init(&scene->boxes, scene->context, scene->device, sizeof(pelt_box), false);
     pelti_vk_table_init(&scene->conservative_boxes, scene->context, scene->device, sizeof(pelt_box), false);
@@ -171,7 +170,6 @@ void pelt_vk_scene_destroy(pelt_vk_scene *scene)
         return;
     }
     destroy_objects(scene);
-    pelti_vk_table_destroy(&scene->palette_table);
     pelti_vk_table_destroy(&scene->instance_table);
     pelti_vk_table_destroy(&scene->boxes);
     pelti_vk_table_destroy(&scene->conservative_boxes);

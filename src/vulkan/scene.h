@@ -239,7 +239,6 @@ struct pelt_vk_scene {
     uint32_t marked_conservative;
     uint64_t written_joints; // sum over written
 
-    pelti_vk_table palette_table;
     pelti_vk_table instance_table;
     pelti_vk_table boxes;
     pelti_vk_table conservative_boxes;

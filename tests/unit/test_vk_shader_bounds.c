@@ -184,16 +184,15 @@ static void make_model(model *m, model_kind kind, peltt_random *random)
 
 static void run_palettes(void)
 {
-    gpu_palette palettes[MODEL_COUNT] = {0};
     gpu_palette_update updates[MODEL_COUNT] = {0};
     for (uint32_t i = 0; i < MODEL_COUNT; i++) {
         const gpu_instance *instance = &models[i].s.instance;
-        palettes[i] = (gpu_palette){
-            .binds = instance->binds, .matrices = instance->palette, .joint_count = models[i].s.shape.joint_count};
-        updates[i] = (gpu_palette_update){.worlds = instance->worlds, .palette = i};
+        updates[i] = (gpu_palette_update){.worlds = instance->worlds,
+                                          .binds = instance->binds,
+                                          .matrices = instance->palette,
+                                          .joint_count = models[i].s.shape.joint_count};
     }
     gpu_palette_push push = {.updates = peltt_vk_passes_put(&passes, updates, sizeof updates),
-                             .palettes = peltt_vk_passes_put(&passes, palettes, sizeof palettes),
                              .update_count = MODEL_COUNT,
                              .group_columns = MODEL_COUNT};
     peltt_vk_passes_run(&passes, PELTI_VK_PALETTE, &push, sizeof push, MODEL_COUNT, MODEL_COUNT);

@@ -117,7 +117,7 @@ static void a_list_that_comes_again_stays(void **state)
         assert_int_equal(kept.barrier_count, made.barrier_count);
         assert_int_equal(kept.reduced_count, 3);
         // Matrices and palettes alone, and records of instances whose morph weights came and went.
-        assert_int_equal(kept.written_bytes - kept.copied_bytes, ACTORS * (JOINTS * sizeof(pelt_mat34) + 16));
+        assert_int_equal(kept.written_bytes - kept.copied_bytes, ACTORS * (JOINTS * sizeof(pelt_mat34) + 40));
     }
     disband(t);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Sums and products with their rounding errors, in floats only: no fma, which Vulkan lets round twice. Source:
 // T. Ogita, S. Rump, S. Oishi, "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 2005. Everything is "precise", else
-// compilers would fold the errors to zero. Values of 2^115 and more overflow in split.
+// compilers would fold the errors to zero.
 #ifndef COMPENSATED_GLSL
 #define COMPENSATED_GLSL
 
 // Of vec4 and of float:
 //   two_sum      a + b = sum + error, exactly (Knuth)
-//   split        a = high + low, each of 12 bits (Veltkamp)
+//   split        a = high + low: 12 bits and 11 with a sign, as Veltkamp's does; NaN from 2^128 - 2^115 on
 //   two_product  a * b = product + error, exactly unless the error is too small for a float (Dekker)
-#define COMPENSATED(type)                                                                                              \
+#define COMPENSATED(type, bits)                                                                                        \
     void two_sum(type a, type b, out type sum, out type error)                                                         \
     {                                                                                                                  \
         precise type s = a + b;                                                                                        \
@@ -22,8 +22,7 @@
                                                                                                                        \
     void split(type a, out type high, out type low)                                                                    \
     {                                                                                                                  \
-        precise type c = a * 4097.0;                                                                                   \
-        precise type h = c - (c - a);                                                                                  \
+        type h = uintBitsToFloat((floatBitsToUint(a) + bits(0x800u)) & bits(0xFFFFF000u));                             \
         precise type l = a - h;                                                                                        \
         high = h;                                                                                                      \
         low = l;                                                                                                       \
@@ -43,8 +42,8 @@
         error = e;                                                                                                     \
     }
 
-COMPENSATED(vec4)
-COMPENSATED(float)
+COMPENSATED(vec4, uvec4)
+COMPENSATED(float, uint)
 
 // a * b - c * d as high + low, within 2^-47 of the larger product.
 void difference_of_products(float a, float b, float c, float d, out float high, out float low)

@@ -154,23 +154,16 @@ GPU_STRUCT(gpu_instance)
 }
 GPU_END(gpu_instance)
 
-// 32 bytes; in a table.
-GPU_STRUCT(gpu_palette)
-{
-    GPU_ADDRESS binds;    // 3x4 joint_from_bind
-    GPU_ADDRESS matrices; // result
-    GPU_ADDRESS worlds;   // copy of the worlds, or 0
-    GPU_UINT joint_count;
-    GPU_UINT reserved;
-}
-GPU_END(gpu_palette)
-
-// A palette to compute in this frame. 16 bytes, in mapped memory.
+// A palette to compute in this frame, all that is to be known of it: a record in a table would be one more load to wait
+// for. 40 bytes, in mapped memory.
 GPU_STRUCT(gpu_palette_update)
 {
-    GPU_ADDRESS worlds; // 3x4 world_from_joint
-    GPU_UINT palette;   // in the table
-    GPU_UINT reserved;
+    GPU_ADDRESS worlds;      // 3x4 world_from_joint
+    GPU_ADDRESS binds;       // 3x4 joint_from_bind
+    GPU_ADDRESS matrices;    // result
+    GPU_ADDRESS kept_worlds; // copy of the worlds, or 0
+    GPU_UINT joint_count;
+    GPU_UINT palette; // the CPU's number of it
 }
 GPU_END(gpu_palette_update)
 
@@ -206,8 +199,7 @@ GPU_END(gpu_reduce)
 // the count return.
 GPU_STRUCT(gpu_palette_push)
 {
-    GPU_ADDRESS updates;  // gpu_palette_update
-    GPU_ADDRESS palettes; // gpu_palette
+    GPU_ADDRESS updates; // gpu_palette_update
     GPU_UINT update_count;
     GPU_UINT group_columns;
 }
@@ -268,12 +260,11 @@ static_assert(sizeof(gpu_target) == 56, "gpu_target");
 static_assert(sizeof(gpu_morph) == 8, "gpu_morph");
 static_assert(sizeof(gpu_mesh) == 96, "gpu_mesh");
 static_assert(sizeof(gpu_instance) == 128, "gpu_instance");
-static_assert(sizeof(gpu_palette) == 32, "gpu_palette");
-static_assert(sizeof(gpu_palette_update) == 16, "gpu_palette_update");
+static_assert(sizeof(gpu_palette_update) == 40, "gpu_palette_update");
 static_assert(sizeof(gpu_update) == 12, "gpu_update");
 static_assert(sizeof(gpu_frame_item) == 16, "gpu_frame_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
-static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
+static_assert(sizeof(gpu_palette_push) == 16, "gpu_palette_push");
 static_assert(sizeof(gpu_items_push) == 48, "gpu_items_push");
 static_assert(sizeof(gpu_skin_push) == 56, "gpu_skin_push");
 static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
