@@ -43,7 +43,7 @@ static const shader shaders[PELTI_VK_PASS_COUNT] = {
 };
 
 // pelt_vk_requirements promises workgroups of 128 threads and 128 bytes of push constants.
-static_assert(GPU_PALETTE_THREADS >= 32 && GPU_PALETTE_THREADS <= 128, "palette threads");
+static_assert(GPU_PALETTE_THREADS == 64 || GPU_PALETTE_THREADS == 128, "palette threads"); // powers of two
 static_assert(GPU_ITEMS_THREADS >= 32 && GPU_ITEMS_THREADS <= 128, "items threads");
 static_assert(GPU_SKIN_THREADS >= 32 && GPU_SKIN_THREADS <= 128, "skin threads");
 static_assert(GPU_SKIN_RUNS_THREADS >= 32 && GPU_SKIN_RUNS_THREADS <= 128, "skin threads");

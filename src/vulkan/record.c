@@ -172,8 +172,15 @@ static void record_items(batch *b)
 
 static void record_palettes(batch *b)
 {
-    grid g = make_grid(b, b->palette_count);
-    gpu_palette_push push = {b->palettes.address, b->palette_count, g.columns};
+    // A thread does three rows where each palette has as many threads as joints.
+    uint64_t joints = b->scene->written_joints / b->palette_count;
+    uint32_t threads = 4;
+    while (threads < GPU_PALETTE_THREADS && threads * 2 <= joints) {
+        threads *= 2;
+    }
+    uint32_t together = GPU_PALETTE_THREADS / threads;
+    grid g = make_grid(b, (b->palette_count - 1) / together + 1);
+    gpu_palette_push push = {b->palettes.address, b->palette_count, threads, g.columns};
     dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
 }
 

@@ -194,7 +194,8 @@ static void run_palettes(void)
     }
     gpu_palette_push push = {.updates = peltt_vk_passes_put(&passes, updates, sizeof updates),
                              .update_count = MODEL_COUNT,
-                             .group_columns = MODEL_COUNT};
+                             .group_columns = MODEL_COUNT,
+                             .threads = passes.threads};
     peltt_vk_passes_run(&passes, PELTI_VK_PALETTE, &push, sizeof push, MODEL_COUNT, MODEL_COUNT);
 }
 

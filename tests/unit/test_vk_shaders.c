@@ -147,7 +147,8 @@ typedef struct palette_case {
     pelt_mat34 *out_worlds;
 } palette_case;
 
-static void palettes_test(void)
+// threads: of each palette.
+static void palettes_by(uint32_t threads)
 {
     static const uint32_t counts[] = {1, 3, 0, 31, 32, 33, 63, 64, 65, 300, 1000, 2};
     enum {
@@ -172,9 +173,13 @@ static void palettes_test(void)
             random_matrices(&random, (matrix_kind)(j % MATRIX_KINDS), &c->worlds[j], &c->binds[j]);
         }
     }
-    gpu_palette_push push = {
-        .updates = peltt_vk_passes_put(&passes, updates, sizeof updates), .update_count = CASES, .group_columns = 5};
-    peltt_vk_passes_run(&passes, PELTI_VK_PALETTE, &push, sizeof push, CASES, push.group_columns);
+    gpu_palette_push push = {.updates = peltt_vk_passes_put(&passes, updates, sizeof updates),
+                             .update_count = CASES,
+                             .threads = threads,
+                             .group_columns = 2};
+    uint32_t together = passes.threads / threads;
+    uint32_t groups = (CASES + together - 1) / together;
+    peltt_vk_passes_run(&passes, PELTI_VK_PALETTE, &push, sizeof push, groups, push.group_columns);
     for (uint32_t i = 0; i < CASES; i++) {
         const palette_case *c = &cases[i];
         uint64_t size = c->joint_count * sizeof(pelt_mat34);
@@ -188,6 +193,13 @@ static void palettes_test(void)
             assert_true(peltt_vk_passes_untouched(c->out_worlds, size));
         }
         assert_true(peltt_vk_passes_untouched((const char *)c->out + size, 64));
+    }
+}
+
+static void palettes_test(void)
+{
+    for (uint32_t threads = 4; threads <= passes.threads; threads *= 2) {
+        palettes_by(threads);
     }
 }
 
@@ -214,8 +226,10 @@ static void palette_of_identity_is_the_other_factor(void **state)
                                  .binds = peltt_vk_passes_put(&passes, binds, sizeof binds),
                                  .joint_count = 4};
     pelt_mat34 *out = peltt_vk_passes_take(&passes, sizeof worlds, &update.matrices);
-    gpu_palette_push push = {
-        .updates = peltt_vk_passes_put(&passes, &update, sizeof update), .update_count = 1, .group_columns = 1};
+    gpu_palette_push push = {.updates = peltt_vk_passes_put(&passes, &update, sizeof update),
+                             .update_count = 1,
+                             .group_columns = 1,
+                             .threads = GPU_PALETTE_THREADS};
     peltt_vk_passes_run(&passes, PELTI_VK_PALETTE, &push, sizeof push, 1, 1);
     assert_memory_equal(&out[0], &matrices[2], sizeof *out);
     assert_memory_equal(&out[1], &matrices[2], sizeof *out);

@@ -201,6 +201,7 @@ GPU_STRUCT(gpu_palette_push)
 {
     GPU_ADDRESS updates; // gpu_palette_update
     GPU_UINT update_count;
+    GPU_UINT threads; // of one palette: a power of two, at most GPU_PALETTE_THREADS
     GPU_UINT group_columns;
 }
 GPU_END(gpu_palette_push)
@@ -264,7 +265,7 @@ static_assert(sizeof(gpu_palette_update) == 40, "gpu_palette_update");
 static_assert(sizeof(gpu_update) == 12, "gpu_update");
 static_assert(sizeof(gpu_frame_item) == 16, "gpu_frame_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
-static_assert(sizeof(gpu_palette_push) == 16, "gpu_palette_push");
+static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
 static_assert(sizeof(gpu_items_push) == 48, "gpu_items_push");
 static_assert(sizeof(gpu_skin_push) == 56, "gpu_skin_push");
 static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Skinning matrices: world_from_joint times joint_from_bind, rounded once or nearly so. One workgroup a palette,
-// one thread a row, so that those of few joints keep their threads busy.
+// Skinning matrices: world_from_joint times joint_from_bind, rounded once or nearly so. A thread a row, for as
+// many palettes in a workgroup as keep all of its threads busy.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -42,12 +42,13 @@ vec4 multiply_row(vec4 row, mat3x4 bind)
 
 void main()
 {
-    uint group = group_index(push.group_columns);
-    if (group >= push.update_count) {
+    uint number = group_index(push.group_columns) * (gl_WorkGroupSize.x / push.threads);
+    number += gl_LocalInvocationIndex / push.threads;
+    if (number >= push.update_count) {
         return;
     }
-    gpu_palette_update update = palette_updates(push.updates).at[group];
-    for (uint i = gl_LocalInvocationIndex; i < update.joint_count * 3u; i += gl_WorkGroupSize.x) {
+    gpu_palette_update update = palette_updates(push.updates).at[number];
+    for (uint i = gl_LocalInvocationIndex % push.threads; i < update.joint_count * 3u; i += push.threads) {
         vec4 world = vec4s(update.worlds).at[i];
         out_vec4s(update.matrices).at[i] = multiply_row(world, matrices(update.binds).at[i / 3u]);
         if (exists(update.kept_worlds)) {
