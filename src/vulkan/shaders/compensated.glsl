@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums and products with their rounding errors, in floats only. No fma: Vulkan lets it round twice, and even where its
-// product is exact, "precise" does not keep compilers from reordering it. Source: T. Ogita, S. Rump, S. Oishi,
-// "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 2005. All is "precise", else compilers would fold errors to zero.
+// product is exact, "precise" does not keep compilers from reordering it. Everything else is "precise": errors would be
+// folded to zero. Source: T. Ogita, S. Rump, S. Oishi, "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 2005.
 #ifndef COMPENSATED_GLSL
 #define COMPENSATED_GLSL
 

@@ -5,10 +5,11 @@
 // 1990), grows by what rounding can move a vertex of that joint, before the union: a vertex lies among the grown boxes
 // of its joints with the weights that it has among the exact ones. Per row, with u = 2^-24, W the world transform, B
 // the inverse bind, M the palette's matrix, A the largest |coordinate| before the skin, N influences and T morphs:
-//   skin pass  one product with M (rounded once in either direction, 2 u |M|, and 2^-44 of its terms), weights (4 u |M|), blending (N u |M|), a
-//              product and three sums (4 u |M| A), morphs ((T + 2) u |M| A) as src/bounds/bounds.c counts them:
-//              under (N + 10) u (|M| A + |t|) + (T + 2) u |M| A; the factors that come with the instance hold
-//              N + 20 and T + 2, so 9 u are left for errors of second order and of the growth itself (under 20 u of it)
+//   skin pass  one product with M (rounded once in either direction, 2 u |M|, and 2^-44 of its terms), weights
+//              (4 u |M|), blending (N u |M|), a product and three sums (4 u |M| A), morphs ((T + 2) u |M| A) as
+//              src/bounds/bounds.c counts them: under (N + 10) u (|M| A + |t|) + (T + 2) u |M| A; the factors that come
+//              with the instance hold N + 20 and T + 2, so 9 u are left for errors of second order and of the growth
+//              itself (under 20 u of it)
 //   this pass  three products and three sums, then the growth's, on |t_W| + sum of max |w x|: under 8 u of it
 //   worlds     rounded to float before they came here: u of |W| (|B| A + |b|) + |t_W|, so that the box also holds what
 //              the same pose gives in double; as much again leaves room for 2^-44 of it
