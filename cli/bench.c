@@ -3,7 +3,6 @@
 #include "bench_gpu.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct benching {
     cli_context *context;
@@ -13,33 +12,6 @@ typedef struct benching {
     uint64_t done;
     json_t *scenes; // for --json
 } benching;
-
-// The processor's name as the system tells it; "" where it does not.
-static void find_processor(char *out, size_t capacity)
-{
-    char line[256];
-    out[0] = '\0';
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && out[0] == '\0' && fgets(line, sizeof line, file)) {
-        const char *name = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
-        if (name) {
-            name += strspn(name, ": \t");
-            snprintf(out, capacity, "%.*s", (int)strcspn(name, "\n"), name);
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-}
-
-static const char compiler[] =
-#if defined(__clang__)
-    "clang " __clang_version__;
-#elif defined(__GNUC__)
-    "gcc " __VERSION__;
-#else
-    "";
-#endif
 
 static int run_scene(benching *b, const bench_scene *scene)
 {
@@ -92,44 +64,13 @@ static int run_scenes(benching *b)
     return code;
 }
 
-static void print_head(const cli_context *context)
-{
-    char processor[128];
-    pelt_isa isas[PELT_ISA_COUNT];
-    uint32_t count = bench_isas(context, isas);
-    find_processor(processor, sizeof processor);
-    if (processor[0]) {
-        cli_put(stdout, processor);
-        printf("; ");
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        printf("%s%s", i ? ", " : "", pelt_isa_name(isas[i]));
-    }
-    unsigned threads = (unsigned)context->parallel.worker_count;
-    unsigned runs = (unsigned)bench_run_count(context);
-    printf("; %u thread%s; medians of %u run%s, spread between the quartiles\n\n", threads, threads == 1 ? "" : "s",
-           runs, runs == 1 ? "" : "s");
-}
-
 static int print_json(benching *b)
 {
-    char processor[128];
-    pelt_isa isas[PELT_ISA_COUNT];
-    uint32_t count = bench_isas(b->context, isas);
     json_t *root = json_object();
-    json_t *names = json_array();
-    for (uint32_t i = 0; i < count; i++) {
-        json_array_append_new(names, json_string(pelt_isa_name(isas[i])));
-    }
-    find_processor(processor, sizeof processor);
     json_object_set_new(root, "schema", json_string("pelt/bench/1"));
     json_object_set_new(root, "file", cli_json_text(b->context->options.input));
     json_object_set_new(root, "device", cli_device_json(b->context));
-    json_object_set_new(root, "processor", cli_json_text(processor[0] ? processor : NULL));
-    json_object_set_new(root, "compiler", json_string(compiler));
-    json_object_set_new(root, "isas", names);
-    json_object_set_new(root, "threads", json_integer(b->context->parallel.worker_count));
-    json_object_set_new(root, "runs", json_integer(bench_run_count(b->context)));
+    bench_json_machine(b->context, root);
     json_object_set(root, "scenes", b->scenes);
     return cli_print_json(b->context, root);
 }
@@ -171,7 +112,7 @@ int cli_bench(cli_context *context)
     code = b.wanted && b.scenes ? bench_select(context, b.wanted)
                                 : cli_fail(context, CLI_LIMIT, NULL, NULL, NULL, "out of memory");
     if (code == CLI_DONE && !context->options.json) {
-        print_head(context);
+        bench_print_machine(context);
     }
     code = code == CLI_DONE ? run_scenes(&b) : code;
     if (code == CLI_DONE && context->options.json) {

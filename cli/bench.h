@@ -180,6 +180,12 @@ typedef struct bench_pose {
 } bench_pose;
 bool bench_check_palette(const bench_pose *pose, const float *matrices, bool in_columns);
 
+// ---- bench_machine.c
+
+void bench_print_machine(const cli_context *context);
+// Adds members to root.
+void bench_json_machine(const cli_context *context, json_t *root);
+
 // ---- bench_report.c
 
 void bench_print_scene(const bench_setup *setup);
