@@ -110,7 +110,7 @@ def _():
 @test('every source file begins with its licence and says what it does')
 def _():
     problems = []
-    for name in tracked('.c', '.h', '.comp', '.glsl'):
+    for name in tracked('.c', '.cc', '.h', '.comp', '.glsl'):
         lines = text(name).split('\n')
         if lines[0] != '// SPDX-License-Identifier: MIT' or not lines[1].startswith('// '):
             problems.append(name)
@@ -120,11 +120,11 @@ def _():
 @test('no file is over 800 lines, no line of C and GLSL over 120 characters')
 def _():
     problems = []
-    for name in tracked('.c', '.h', '.py', '.sh', '.mjs', '.comp', '.glsl'):
+    for name in tracked('.c', '.cc', '.h', '.py', '.sh', '.mjs', '.comp', '.glsl'):
         lines = text(name).split('\n')
         if len(lines) > 800:
             problems.append('%s has %d lines' % (name, len(lines)))
-        widest = 120 if name.endswith(('.c', '.h', '.comp', '.glsl')) else 140
+        widest = 120 if name.endswith(('.c', '.cc', '.h', '.comp', '.glsl')) else 140
         problems += ['%s:%d' % (name, i + 1) for i, line in enumerate(lines) if len(line) > widest]
     return problems
 
@@ -137,7 +137,7 @@ def _():
     version = subprocess.run([tool, '--version'], capture_output=True, text=True).stdout
     if ' 14.' not in version:
         return None
-    files = [os.path.join(SOURCE, n) for n in tracked('.c', '.h')]
+    files = [os.path.join(SOURCE, n) for n in tracked('.c', '.cc', '.h')]
     run = subprocess.run([tool, '--dry-run', '-Werror'] + files, capture_output=True, text=True)
     return sorted({line.split(':')[0] for line in run.stderr.split('\n') if ': error:' in line})
 
@@ -145,7 +145,7 @@ def _():
 @test('nothing is left to do later')
 def _():
     pattern = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX)\b')
-    return [n for n in tracked('.c', '.h', '.py', '.sh', '.md', '.txt', '.cmake') if pattern.search(text(n))]
+    return [n for n in tracked('.c', '.cc', '.h', '.py', '.sh', '.md', '.txt', '.cmake') if pattern.search(text(n))]
 
 
 @test('every dependency is named in docs/dependencies.md')
