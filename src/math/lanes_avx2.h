@@ -12,7 +12,9 @@ typedef double d4_scalar;
 
 enum {
     f8_count = 8,
-    d4_count = 4
+    d4_count = 4,
+    f8_streams = 1,
+    d4_streams = 1
 };
 
 #define f8_set _mm256_set1_ps

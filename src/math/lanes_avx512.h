@@ -12,7 +12,9 @@ typedef double d8_scalar;
 
 enum {
     f16_count = 16,
-    d8_count = 8
+    d8_count = 8,
+    f16_streams = 1,
+    d8_streams = 1
 };
 
 #define f16_set _mm512_set1_ps

@@ -28,7 +28,9 @@ typedef double d2_scalar;
 
 enum {
     f4_count = 4,
-    d2_count = 2
+    d2_count = 2,
+    f4_streams = 0,
+    d2_streams = 0
 };
 
 #define f4_set vdupq_n_f32

@@ -16,7 +16,9 @@ typedef double d1_scalar;
 
 enum {
     f1_count = 1,
-    d1_count = 1
+    d1_count = 1,
+    f1_streams = 0,
+    d1_streams = 0
 };
 
 #define f1_set(a) ((float)(a))

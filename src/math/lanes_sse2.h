@@ -33,7 +33,9 @@ typedef double d2_scalar;
 
 enum {
     f4_count = 4,
-    d2_count = 2
+    d2_count = 2,
+    f4_streams = 1,
+    d2_streams = 1
 };
 
 #define f4_set _mm_set1_ps
@@ -117,35 +119,55 @@ static inline void d2_load_tail(const pelt_trs *const *transforms, size_t node, 
     out[1] = _mm_cvtps_pd(_mm_movehl_ps(both, both));
 }
 
+// The rows of one matrix, and the last one with them where they are of 4x4.
+static inline void store_rows_x4(const __m128 rows[3], float *to, pelti_matrix_store how)
+{
+    const __m128 last = _mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F);
+    if (how == PELTI_STORE_4X4_STREAMED) {
+        for (int r = 0; r < 3; r++) {
+            _mm_stream_ps(to + 4 * (size_t)r, rows[r]);
+        }
+        _mm_stream_ps(to + 12, last);
+        return;
+    }
+    for (int r = 0; r < 3; r++) {
+        _mm_storeu_ps(to + 4 * (size_t)r, rows[r]);
+    }
+    if (how == PELTI_STORE_4X4) {
+        _mm_storeu_ps(to + 12, last);
+    }
+}
+
 static inline void f4_store_matrices(const f4_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    for (size_t r = 0; r < 12; r += 4) {
-        __m128 a = m[r];
-        __m128 b = m[r + 1];
-        __m128 c = m[r + 2];
-        __m128 d = m[r + 3];
+    __m128 rows[4][3];
+    for (size_t r = 0; r < 3; r++) {
+        __m128 a = m[4 * r];
+        __m128 b = m[4 * r + 1];
+        __m128 c = m[4 * r + 2];
+        __m128 d = m[4 * r + 3];
         _MM_TRANSPOSE4_PS(a, b, c, d);
-        _mm_storeu_ps(out[0] + offset + r, a);
-        _mm_storeu_ps(out[1] + offset + r, b);
-        _mm_storeu_ps(out[2] + offset + r, c);
-        _mm_storeu_ps(out[3] + offset + r, d);
+        rows[0][r] = a;
+        rows[1][r] = b;
+        rows[2][r] = c;
+        rows[3][r] = d;
     }
-    for (int i = 0; how != PELTI_STORE_3X4 && i < 4; i++) {
-        _mm_storeu_ps(out[i] + offset + 12, _mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F));
+    for (int i = 0; i < 4; i++) {
+        store_rows_x4(rows[i], out[i] + offset, how);
     }
 }
 
 static inline void d2_store_matrices(const d2_wide m[12], float *const *out, size_t offset, pelti_matrix_store how)
 {
-    for (size_t r = 0; r < 12; r += 4) {
-        __m128 ab = _mm_unpacklo_ps(_mm_cvtpd_ps(m[r]), _mm_cvtpd_ps(m[r + 1]));
-        __m128 cd = _mm_unpacklo_ps(_mm_cvtpd_ps(m[r + 2]), _mm_cvtpd_ps(m[r + 3]));
-        _mm_storeu_ps(out[0] + offset + r, _mm_movelh_ps(ab, cd));
-        _mm_storeu_ps(out[1] + offset + r, _mm_movehl_ps(cd, ab));
+    __m128 rows[2][3];
+    for (size_t r = 0; r < 3; r++) {
+        __m128 ab = _mm_unpacklo_ps(_mm_cvtpd_ps(m[4 * r]), _mm_cvtpd_ps(m[4 * r + 1]));
+        __m128 cd = _mm_unpacklo_ps(_mm_cvtpd_ps(m[4 * r + 2]), _mm_cvtpd_ps(m[4 * r + 3]));
+        rows[0][r] = _mm_movelh_ps(ab, cd);
+        rows[1][r] = _mm_movehl_ps(cd, ab);
     }
-    for (int i = 0; how != PELTI_STORE_3X4 && i < 2; i++) {
-        _mm_storeu_ps(out[i] + offset + 12, _mm_setr_ps(0.0F, 0.0F, 0.0F, 1.0F));
-    }
+    store_rows_x4(rows[0], out[0] + offset, how);
+    store_rows_x4(rows[1], out[1] + offset, how);
 }
 
 // Matrices one after the other, in the type itself: doubles 12 apart, floats 16 apart.

@@ -6,7 +6,7 @@
 typedef enum pelti_matrix_store {
     PELTI_STORE_3X4,
     PELTI_STORE_4X4,
-    PELTI_STORE_4X4_STREAMED // past the caches, where the vectors are wide enough; aligned to 64
+    PELTI_STORE_4X4_STREAMED // past the caches, where the type "streams"; aligned to 64
 } pelti_matrix_store;
 
 #endif

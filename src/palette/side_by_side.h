@@ -45,7 +45,8 @@ static inline void L(prefetch)(const pelti_batch *batch, const pelti_step *step)
         prefetch_line(&batch->transforms[i][step->node]);
     }
     // Streams read nothing.
-    const bool writes = batch->store != PELTI_STORE_4X4_STREAMED && step->output_begin < step->output_end;
+    const bool streams = L(streams) && batch->store == PELTI_STORE_4X4_STREAMED;
+    const bool writes = !streams && step->output_begin < step->output_end;
     for (uint32_t i = 0; writes && i < L(count); i++) {
         prefetch_line(batch->palettes[i] + stride * batch->skeleton->outputs[step->output_begin]);
     }
