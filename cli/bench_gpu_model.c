@@ -90,11 +90,13 @@ static bool fill_source(bench_gpu_model *m, const pelt_primitive *unpacked, uint
 }
 
 // What every thread of a workgroup reads before its first vertex: the frame's item, and the records of item, mesh and
-// instance. As many threads as the library takes for slices of up to 256 vertices, or for larger ones.
+// instance, where the first does not say all. As many threads as the library takes for slices of up to 256 vertices, or
+// for larger ones.
 static double record_bytes(const pelt_cooked_primitive *p)
 {
     enum {
         RECORDS = 16 + 32 + 32 + 48,
+        FULL_ITEM = 64, // of slices of up to 256 vertices, of a list that was kept
         LARGEST = 1024,
         SMALL = 256
     };
@@ -103,8 +105,8 @@ static double record_bytes(const pelt_cooked_primitive *p)
         items += (p->runs[r].vertex_count + LARGEST - 1) / LARGEST;
     }
     items = p->run_count > 0 ? items : (p->vertex_count + LARGEST - 1) / LARGEST;
-    uint32_t threads = p->vertex_count <= SMALL * items ? 32 : 64;
-    return (double)items * (threads * RECORDS + sizeof(pelt_box));
+    uint32_t read = p->vertex_count <= SMALL * items ? 32 * FULL_ITEM : 64 * RECORDS;
+    return (double)items * (read + sizeof(pelt_box));
 }
 
 static void count_bytes(bench_gpu_model *m)

@@ -364,6 +364,7 @@ pelt_result pelt_vk_instance_set_palette(pelt_vk_scene *scene, pelt_vk_instance 
         unlink_palette(scene, handle.index);
         link_palette(scene, handle.index, palette.index);
         set_palette(scene, pelti_vk_table_edit(&scene->instance_table, handle.index), palette.index);
+        pelti_vk_list_forget(&scene->list); // full items hold the palette's address
         pelti_vk_mark(scene, handle.index);
     }
     return PELT_OK;

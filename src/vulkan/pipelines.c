@@ -21,25 +21,34 @@ static const uint32_t joint_bounds_words[] =
 #include "joint_bounds.comp.inc"
     ;
 
+enum { // shader.options, of skin_runs.comp; the specialisation constants 1 to 3
+    WITH_DIRECTIONS = 1,
+    ONE_BY_ONE = 2, // constant 2 is its opposite
+    FULL_ITEMS = 4
+};
+
 typedef struct shader {
     const uint32_t *words;
-    size_t size;              // bytes
-    uint32_t threads;         // of a workgroup; specialisation constant 0
-    VkBool32 with_directions; // of skin_runs.comp; specialisation constant 1
-    VkBool32 one_by_one;      // the same; specialisation constant 2 is its opposite
+    size_t size;      // bytes
+    uint32_t threads; // of a workgroup; specialisation constant 0
+    uint32_t options;
 } shader;
 
 static const shader shaders[PELTI_VK_PASS_COUNT] = {
-    [PELTI_VK_PALETTE] = {palette_words, sizeof palette_words, GPU_PALETTE_THREADS, false, false},
-    [PELTI_VK_ITEMS] = {items_words, sizeof items_words, GPU_ITEMS_THREADS, false, false},
-    [PELTI_VK_SKIN] = {skin_words, sizeof skin_words, GPU_SKIN_THREADS, false, false},
-    [PELTI_VK_SKIN_RUNS] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, false, false},
-    [PELTI_VK_SKIN_RUNS_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, false, false},
-    [PELTI_VK_SKIN_USUAL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, true, false},
-    [PELTI_VK_SKIN_USUAL_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, true, false},
-    [PELTI_VK_SKIN_USUAL_FEW] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_FEW_THREADS, true, true},
-    [PELTI_VK_REDUCE] = {reduce_words, sizeof reduce_words, GPU_REDUCE_THREADS, false, false},
-    [PELTI_VK_JOINT_BOUNDS] = {joint_bounds_words, sizeof joint_bounds_words, GPU_BOUNDS_THREADS, false, false},
+    [PELTI_VK_PALETTE] = {palette_words, sizeof palette_words, GPU_PALETTE_THREADS, 0},
+    [PELTI_VK_ITEMS] = {items_words, sizeof items_words, GPU_ITEMS_THREADS, 0},
+    [PELTI_VK_SKIN] = {skin_words, sizeof skin_words, GPU_SKIN_THREADS, 0},
+    [PELTI_VK_SKIN_RUNS] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, 0},
+    [PELTI_VK_SKIN_RUNS_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, 0},
+    [PELTI_VK_SKIN_USUAL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, WITH_DIRECTIONS},
+    [PELTI_VK_SKIN_USUAL_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, WITH_DIRECTIONS},
+    [PELTI_VK_SKIN_USUAL_FEW] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_FEW_THREADS,
+                                 WITH_DIRECTIONS | ONE_BY_ONE},
+    [PELTI_VK_SKIN_RUNS_SMALL_FULL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, FULL_ITEMS},
+    [PELTI_VK_SKIN_USUAL_SMALL_FULL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS,
+                                        WITH_DIRECTIONS | FULL_ITEMS},
+    [PELTI_VK_REDUCE] = {reduce_words, sizeof reduce_words, GPU_REDUCE_THREADS, 0},
+    [PELTI_VK_JOINT_BOUNDS] = {joint_bounds_words, sizeof joint_bounds_words, GPU_BOUNDS_THREADS, 0},
 };
 
 // pelt_vk_requirements promises workgroups of 128 threads and 128 bytes of push constants.
@@ -83,13 +92,15 @@ static pelt_result create_pipeline(pelt_vk_context *context, const shader *s, Vk
         uint32_t threads;
         VkBool32 with_directions;
         VkBool32 in_pairs;
-    } values = {s->threads, s->with_directions, !s->one_by_one};
+        VkBool32 from_full_items;
+    } values = {s->threads, (s->options & WITH_DIRECTIONS) != 0, (s->options & ONE_BY_ONE) == 0,
+                (s->options & FULL_ITEMS) != 0};
     if (context->support.subgroup_size > values.threads) {
         values.threads = context->support.subgroup_size;
     }
-    const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
+    const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}};
     VkSpecializationInfo constants = {
-        .mapEntryCount = 3, .pMapEntries = entries, .dataSize = sizeof values, .pData = &values};
+        .mapEntryCount = 4, .pMapEntries = entries, .dataSize = sizeof values, .pData = &values};
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,

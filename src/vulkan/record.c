@@ -4,12 +4,20 @@
 //     acquire | copies | barrier | palette, items | barrier | skin, joint bounds | barrier | reduce | release
 #include "scene.h"
 
-static pelti_vk_pass pass_of(uint32_t kind, uint32_t item_count)
+static pelti_vk_pass pass_of(uint32_t kind, uint32_t item_count, bool full)
 {
     static const pelti_vk_pass passes[PELTI_VK_KIND_COUNT] = {
-        PELTI_VK_SKIN_USUAL, PELTI_VK_SKIN_USUAL_SMALL, PELTI_VK_SKIN_RUNS, PELTI_VK_SKIN_RUNS_SMALL, PELTI_VK_SKIN};
+        [PELTI_VK_KIND_USUAL_SMALL] = PELTI_VK_SKIN_USUAL_SMALL,
+        [PELTI_VK_KIND_RUNS_SMALL] = PELTI_VK_SKIN_RUNS_SMALL,
+        [PELTI_VK_KIND_USUAL] = PELTI_VK_SKIN_USUAL,
+        [PELTI_VK_KIND_RUNS] = PELTI_VK_SKIN_RUNS,
+        [PELTI_VK_KIND_ANY] = PELTI_VK_SKIN,
+    };
+    if (full) {
+        return kind == PELTI_VK_KIND_USUAL_SMALL ? PELTI_VK_SKIN_USUAL_SMALL_FULL : PELTI_VK_SKIN_RUNS_SMALL_FULL;
+    }
     // Few items get more threads each.
-    return kind == 0 && item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_SKIN_USUAL_FEW : passes[kind];
+    return kind == PELTI_VK_KIND_USUAL && item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_SKIN_USUAL_FEW : passes[kind];
 }
 
 // What one record consists of. Spans are mapped memory of this frame.
@@ -163,6 +171,8 @@ static void record_items(batch *b)
     gpu_items_push push = {.updates = b->work.updates.address,
                            .instances = b->scene->instance_table.range.address,
                            .frame_items = b->work.frame_items,
+                           .full_items = b->work.full_items,
+                           .full_count = b->work.full_count,
                            .reduces = b->work.frame_reduces,
                            .update_count = b->work.update_count,
                            .item_count = b->work.item_count,
@@ -190,8 +200,10 @@ static void record_skin(batch *b)
     uint32_t first = 0;
     for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
         if (b->work.kind_items[k] > 0) {
+            bool full = first < b->work.full_count;
             grid g = make_grid(b, b->work.kind_items[k]);
-            gpu_skin_push push = {.frame_items = b->work.frame_items + first * sizeof(gpu_frame_item),
+            gpu_skin_push push = {.frame_items = full ? b->work.full_items + first * sizeof(gpu_full_item)
+                                                      : b->work.frame_items + first * sizeof(gpu_frame_item),
                                   .instances = scene->instance_table.range.address,
                                   .partials = b->work.partials + first * sizeof(pelt_box),
                                   .boxes = scene->boxes.range.address,
@@ -200,7 +212,7 @@ static void record_skin(batch *b)
                                   .zero = 0.0F,
                                   .three = 3,
                                   .parity = b->work.parity};
-            dispatch(b, pass_of(k, b->work.kind_items[k]), &push, sizeof push, g);
+            dispatch(b, pass_of(k, b->work.kind_items[k], full), &push, sizeof push, g);
             first += b->work.kind_items[k];
         }
     }

@@ -147,7 +147,12 @@ typedef struct pelti_vk_outputs {
 enum {
     // Instances whose items go to one pipeline stand together: one kind for each choice of PELTI_VK_DIRECTIONS and
     // PELTI_VK_SMALL, and one for all that have not PELTI_VK_RUNS.
-    PELTI_VK_KIND_COUNT = 5,
+    PELTI_VK_KIND_USUAL_SMALL = 0,
+    PELTI_VK_KIND_RUNS_SMALL,
+    PELTI_VK_KIND_USUAL,
+    PELTI_VK_KIND_RUNS,
+    PELTI_VK_KIND_ANY,
+    PELTI_VK_KIND_COUNT,
     PELTI_VK_FEW_ITEMS = 2048 // fewer leave a large device idle
 };
 
@@ -164,6 +169,7 @@ typedef struct pelti_vk_work_list {
     uint32_t update_capacity; // as that of marked, which updates changes places with
     uint32_t update_count;    // 0: not known
     bool in_scratch;          // the list lies there
+    uint32_t full_count;      // of its items, those that are full
     uint32_t kind_updates[PELTI_VK_KIND_COUNT];
     uint32_t kind_items[PELTI_VK_KIND_COUNT];
 } pelti_vk_work_list;
@@ -180,7 +186,9 @@ typedef struct pelti_vk_work {
     pelti_vk_span updates; // gpu_update, of a list that is made
     pelti_vk_span items;   // gpu_frame_item, of one that is written
     pelti_vk_span reduces; // gpu_reduce, of one that is written
-    VkDeviceAddress frame_items;
+    uint32_t full_count;   // of the items, which stand first, those that have a gpu_full_item instead
+    VkDeviceAddress full_items;
+    VkDeviceAddress frame_items; // where that of the first item would be
     VkDeviceAddress partials;
     VkDeviceAddress frame_reduces;
 } pelti_vk_work;

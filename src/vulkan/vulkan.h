@@ -22,12 +22,14 @@ pelt_result pelti_vk_support_query(const pelt_vk_physical *physical, const pelti
 typedef enum pelti_vk_pass {
     PELTI_VK_PALETTE = 0,
     PELTI_VK_ITEMS,
-    PELTI_VK_SKIN,             // any item
-    PELTI_VK_SKIN_RUNS,        // what skin_runs.comp can do
-    PELTI_VK_SKIN_RUNS_SMALL,  // the same, of few vertices
-    PELTI_VK_SKIN_USUAL,       // what skin_runs.comp can do with normals and tangents
-    PELTI_VK_SKIN_USUAL_SMALL, // the same, of few vertices
-    PELTI_VK_SKIN_USUAL_FEW,   // or where there are few items
+    PELTI_VK_SKIN,                  // any item
+    PELTI_VK_SKIN_RUNS,             // what skin_runs.comp can do
+    PELTI_VK_SKIN_RUNS_SMALL,       // the same, of few vertices
+    PELTI_VK_SKIN_USUAL,            // what skin_runs.comp can do with normals and tangents
+    PELTI_VK_SKIN_USUAL_SMALL,      // the same, of few vertices
+    PELTI_VK_SKIN_USUAL_FEW,        // or where there are few items
+    PELTI_VK_SKIN_RUNS_SMALL_FULL,  // those of few vertices, from gpu_full_item
+    PELTI_VK_SKIN_USUAL_SMALL_FULL, // the same
     PELTI_VK_REDUCE,
     PELTI_VK_JOINT_BOUNDS,
     PELTI_VK_PASS_COUNT

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The list of work items: written by the CPU, made by items.comp, or that of an earlier record. It holds the slot,
-// mesh, parity and item numbers of every update. An instance's mesh never changes, and its slot gets another one only
-// after it was removed.
+// mesh, parity and item numbers of every update, and of full items what their records say. An instance's mesh never
+// changes, and its slot gets another one only after it was removed.
 #include "scene.h"
 
 // ---- choosing
 
 static uint32_t kind_of(const pelti_vk_update *update)
 {
-    uint32_t kind = (update->flags & PELTI_VK_DIRECTIONS ? 0U : 2U) + (update->flags & PELTI_VK_SMALL ? 1U : 0U);
-    return update->flags & PELTI_VK_RUNS ? kind : 4;
+    bool usual = (update->flags & PELTI_VK_DIRECTIONS) != 0;
+    if (!(update->flags & PELTI_VK_RUNS)) {
+        return PELTI_VK_KIND_ANY;
+    }
+    if (update->flags & PELTI_VK_SMALL) {
+        return usual ? PELTI_VK_KIND_USUAL_SMALL : PELTI_VK_KIND_RUNS_SMALL;
+    }
+    return usual ? PELTI_VK_KIND_USUAL : PELTI_VK_KIND_RUNS;
 }
 
 // Whether the marked instances, of which there are some, are those of the list in the same order and with the same
@@ -33,7 +39,27 @@ static bool repeats(const pelt_vk_scene *scene, uint32_t *out_parity)
     return true;
 }
 
-// A list that comes for the first time is written where it is short. One that comes again is made where it can stay.
+// Full items pay where a workgroup has few vertices, behind which it could hide the wait for records. Else they are
+// more to read than the records that many workgroups share.
+static uint32_t count_small(const pelti_vk_work *work)
+{
+    return work->kind_items[PELTI_VK_KIND_USUAL_SMALL] + work->kind_items[PELTI_VK_KIND_RUNS_SMALL];
+}
+
+// A list that comes again is made where it can stay, with full items, which take longer to make: a long one that was
+// made without them before is made once more.
+static void choose_again(const pelt_vk_scene *scene, pelti_vk_work *work, uint32_t parity)
+{
+    const pelti_vk_work_list *list = &scene->list;
+    memcpy(work->kind_updates, list->kind_updates, sizeof work->kind_updates);
+    memcpy(work->kind_items, list->kind_items, sizeof work->kind_items);
+    work->full_count = count_small(work);
+    bool stays = list->in_scratch && list->full_count == work->full_count;
+    work->source = stays ? PELTI_VK_LIST_KEPT : PELTI_VK_LIST_MADE;
+    work->parity = stays ? parity : 0;
+}
+
+// One that comes for the first time is written where it is short.
 static void choose_source(const pelt_vk_scene *scene, pelti_vk_work *work)
 {
     uint32_t turn = 0;
@@ -42,10 +68,7 @@ static void choose_source(const pelt_vk_scene *scene, pelti_vk_work *work)
         return;
     }
     if (repeats(scene, &turn)) {
-        memcpy(work->kind_updates, scene->list.kind_updates, sizeof work->kind_updates);
-        memcpy(work->kind_items, scene->list.kind_items, sizeof work->kind_items);
-        work->source = scene->list.in_scratch ? PELTI_VK_LIST_KEPT : PELTI_VK_LIST_MADE;
-        work->parity = scene->list.in_scratch ? turn : 0;
+        choose_again(scene, work, turn);
         return;
     }
     for (uint32_t i = 0; i < work->update_count; i++) {
@@ -73,7 +96,7 @@ static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pe
         return pelti_fail(error, PELT_ERROR_MEMORY, "", "out of memory for work items");
     }
     pelti_vk_range grown = {0};
-    VkDeviceSize size = capacity * (sizeof(gpu_frame_item) + sizeof(pelt_box)) + capacity / 2 * sizeof(gpu_reduce);
+    VkDeviceSize size = capacity * (sizeof(gpu_full_item) + sizeof(pelt_box)) + capacity / 2 * sizeof(gpu_reduce);
     pelt_result result = pelti_vk_heap_allocate(scene->device, size, &grown, error);
     if (result != PELT_OK) {
         pelti_vk_retirement_unreserve(&scene->retirement, 1);
@@ -118,8 +141,10 @@ pelt_result pelti_vk_work_prepare(pelt_vk_scene *scene, pelti_vk_work *work, pel
     pelt_result result = reserve_scratch(scene, work->item_count, error);
     result = result == PELT_OK ? take_spans(scene, work, error) : result;
     bool writes = work->source == PELTI_VK_LIST_WRITTEN;
-    work->frame_items = writes ? work->items.address : scene->scratch.address;
-    work->partials = scene->scratch.address + scene->scratch_items * sizeof(gpu_frame_item);
+    work->full_items = scene->scratch.address;
+    VkDeviceSize longer = work->full_count * (sizeof(gpu_full_item) - sizeof(gpu_frame_item));
+    work->frame_items = writes ? work->items.address : scene->scratch.address + longer;
+    work->partials = scene->scratch.address + scene->scratch_items * sizeof(gpu_full_item);
     work->frame_reduces = writes ? work->reduces.address : work->partials + scene->scratch_items * sizeof(pelt_box);
     return result;
 }
@@ -182,6 +207,7 @@ void pelti_vk_work_finish(pelt_vk_scene *scene, const pelti_vk_work *work)
     memcpy(list->kind_updates, work->kind_updates, sizeof list->kind_updates);
     memcpy(list->kind_items, work->kind_items, sizeof list->kind_items);
     list->in_scratch = work->source == PELTI_VK_LIST_MADE;
+    list->full_count = work->full_count;
     list->update_count = work->update_count;
     // The marked instances become those of the list.
     pelti_vk_update *updates = list->updates;

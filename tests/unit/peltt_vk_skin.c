@@ -41,14 +41,34 @@ static pelti_vk_pass choose_pass(const peltt_vk_skinned *s, uint32_t turn)
                                                                           PELTI_VK_SKIN_USUAL,
                                                                           PELTI_VK_SKIN_RUNS_SMALL,
                                                                           PELTI_VK_SKIN_USUAL_SMALL,
-                                                                          PELTI_VK_SKIN_USUAL_FEW};
+                                                                          PELTI_VK_SKIN_USUAL_FEW,
+                                                                          PELTI_VK_SKIN_RUNS_SMALL_FULL,
+                                                                          PELTI_VK_SKIN_USUAL_SMALL_FULL};
     pelti_vk_pass pass = passes_in_turn[turn % PELTT_VK_SKIN_PIPELINES];
     const peltt_vk_skinned_shape *shape = &s->shape;
     bool directions = !shape->no_normals && !shape->no_tangents && !shape->omit_normals && !shape->omit_tangents;
     if (!s->runs || s->instance.morph_count > 0) {
         return PELTI_VK_SKIN;
     }
-    return pass == PELTI_VK_SKIN || directions ? pass : PELTI_VK_SKIN_RUNS;
+    bool any = pass == PELTI_VK_SKIN || pass == PELTI_VK_SKIN_RUNS_SMALL || pass == PELTI_VK_SKIN_RUNS_SMALL_FULL;
+    return any || directions ? pass : PELTI_VK_SKIN_RUNS;
+}
+
+// Full items of what the frame items name, made by the pass that does so.
+static uint64_t make_full_items(const gpu_frame_item *items, uint32_t count, uint64_t instances)
+{
+    gpu_items_push push = {.instances = instances, .item_count = count, .full_count = count, .group_columns = 1};
+    gpu_update *updates = peltt_vk_passes_take(&peltt_vk_skin_passes, count * sizeof *updates, &push.updates);
+    peltt_vk_passes_take(&peltt_vk_skin_passes, count * sizeof(gpu_full_item), &push.full_items);
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].item == 0) {
+            updates[push.update_count++] =
+                (gpu_update){.instance = items[i].instance, .first_item = i, .reduce = GPU_NO_REDUCE};
+        }
+    }
+    uint32_t groups = (push.update_count - 1) / peltt_vk_skin_passes.threads + 1;
+    peltt_vk_passes_run(&peltt_vk_skin_passes, PELTI_VK_ITEMS, &push, sizeof push, groups, push.group_columns);
+    return push.full_items;
 }
 
 peltt_vk_skin_boxes peltt_vk_skin_run(uint32_t count, uint32_t columns)
@@ -82,6 +102,9 @@ peltt_vk_skin_boxes peltt_vk_skin_run(uint32_t count, uint32_t columns)
                 items[at++] = (gpu_frame_item){peltt_vk_skin_meshes[i].instance.mesh, instance, k};
                 own.item_count++;
             }
+        }
+        if (own.item_count > 0 && (pass == PELTI_VK_SKIN_RUNS_SMALL_FULL || pass == PELTI_VK_SKIN_USUAL_SMALL_FULL)) {
+            own.frame_items = make_full_items(items + at - own.item_count, own.item_count, push.instances);
         }
         if (own.item_count > 0) {
             peltt_vk_passes_run(&peltt_vk_skin_passes, (pelti_vk_pass)pass, &own, sizeof own, own.item_count, columns);

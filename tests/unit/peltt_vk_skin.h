@@ -21,7 +21,7 @@ typedef struct peltt_vk_skin_boxes {
 } peltt_vk_skin_boxes;
 
 enum {
-    PELTT_VK_SKIN_PIPELINES = 6
+    PELTT_VK_SKIN_PIPELINES = 8
 };
 
 // Skins the first count meshes, as instances 0, 1, ...

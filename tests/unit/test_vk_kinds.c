@@ -34,17 +34,22 @@ static void set_weights(const peltt_vk_stage *stage, peltt_vk_actor *actor, floa
         PELT_OK);
 }
 
-// Sizes on both sides of 256 vertices an item, weights of both encodings, more than four influences, outputs left out.
-static void kinds_change_from_frame_to_frame(void **state)
-{
-    (void)state;
-    static const uint32_t counts[] = {64, 255, 256, 257, 300, 511, 512, 514};
-    static const uint32_t omits[] = {0, 0, PELT_VK_OMIT_NORMALS, PELT_VK_OMIT_TANGENTS};
+typedef struct cast {
     peltt_vk_stage stage;
-    peltt_vk_stage_open(&stage, NULL, NULL, NULL);
     peltt_vk_model *models[ACTORS];
     peltt_vk_actor actors[ACTORS];
-    peltt_random random = {3};
+    peltt_random random;
+} cast;
+
+// Sizes on both sides of 256 vertices an item, weights of both encodings, more than four influences, outputs left out.
+static cast *assemble(void)
+{
+    static const uint32_t counts[] = {64, 255, 256, 257, 300, 511, 512, 514};
+    static const uint32_t omits[] = {0, 0, PELT_VK_OMIT_NORMALS, PELT_VK_OMIT_TANGENTS};
+    cast *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    c->random.state = 3;
+    peltt_vk_stage_open(&c->stage, NULL, NULL, NULL);
     for (uint32_t i = 0; i < ACTORS; i++) {
         const peltt_vk_shape shape = {.vertex_count = counts[i % 8],
                                       .influence_count = i % 5 == 4 ? 6 : i % 5,
@@ -52,29 +57,60 @@ static void kinds_change_from_frame_to_frame(void **state)
                                       .target_count = 2,
                                       .cook = {.weights = i % 7 == 0 ? PELT_WEIGHTS_PLAIN : PELT_WEIGHTS_SORTED}};
         const pelt_vk_instance_options options = {.omit = omits[i % 4], .rigid = i % 6 == 5};
-        models[i] = peltt_vk_model_make(&shape, 40 + i);
-        peltt_vk_actor_add(&stage, &actors[i], models[i], &options);
+        c->models[i] = peltt_vk_model_make(&shape, 40 + i);
+        peltt_vk_actor_add(&c->stage, &c->actors[i], c->models[i], &options);
     }
+    return c;
+}
+
+static void disband(cast *c)
+{
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        peltt_vk_actor_remove(&c->stage, &c->actors[i]);
+        peltt_vk_model_free(c->models[i]);
+    }
+    peltt_vk_stage_close(&c->stage);
+    free(c);
+}
+
+static void kinds_change_from_frame_to_frame(void **state)
+{
+    (void)state;
+    cast *c = assemble();
     for (uint32_t frame = 0; frame < 8; frame++) {
         for (uint32_t i = 0; i < ACTORS; i++) {
             // Weights before or after the palette's write marks the instance, and in some frames none of either.
             bool morphed = (frame + i) % 3 == 0;
             if (frame % 2 == 0) {
-                set_weights(&stage, &actors[i], morphed ? 0.5F : 0.0F);
+                set_weights(&c->stage, &c->actors[i], morphed ? 0.5F : 0.0F);
             }
-            peltt_vk_actor_move(&stage, &actors[i], true, &random);
-            set_weights(&stage, &actors[i], morphed ? 0.0F : 0.75F);
+            peltt_vk_actor_move(&c->stage, &c->actors[i], true, &c->random);
+            set_weights(&c->stage, &c->actors[i], morphed ? 0.0F : 0.75F);
             if (frame % 4 == 3) {
-                set_weights(&stage, &actors[i], morphed ? 0.25F : 0.0F);
+                set_weights(&c->stage, &c->actors[i], morphed ? 0.25F : 0.0F);
             }
         }
-        compare_all(&stage, ACTORS, actors);
+        compare_all(&c->stage, ACTORS, c->actors);
     }
-    for (uint32_t i = 0; i < ACTORS; i++) {
-        peltt_vk_actor_remove(&stage, &actors[i]);
-        peltt_vk_model_free(models[i]);
+    disband(c);
+}
+
+// Lists of every kind that come again: of items in full, of others, and of both.
+static void kinds_stay_from_frame_to_frame(void **state)
+{
+    (void)state;
+    cast *c = assemble();
+    for (uint32_t frame = 0; frame < 15; frame++) {
+        uint32_t count = frame < 5 ? ACTORS : frame < 10 ? 3 : 5;
+        for (uint32_t i = 0; i < count; i++) {
+            peltt_vk_actor_move(&c->stage, &c->actors[i], true, &c->random);
+            set_weights(&c->stage, &c->actors[i], frame < 5 && i % 3 == 2 ? 0.5F : 0.0F);
+        }
+        peltt_vk_worst worst = {0};
+        const pelt_vk_statistics s = peltt_vk_play(&c->stage, ACTORS, c->actors, &worst);
+        assert_int_equal(s.instance_count, count);
     }
-    peltt_vk_stage_close(&stage);
+    disband(c);
 }
 
 // Instances of one mesh and palette, of one item each; some of them are looked at.
@@ -123,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_change_from_frame_to_frame),
+        cmocka_unit_test(kinds_stay_from_frame_to_frame),
         cmocka_unit_test(few_and_many_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

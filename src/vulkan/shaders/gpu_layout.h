@@ -41,6 +41,7 @@
 #define GPU_JOINTS_NONE 3u // every vertex follows the palette's first matrix
 
 #define GPU_NO_BASE 0xFFFFFFFFu   // gpu_item.joint_base
+#define GPU_LISTED 0x80000000u    // gpu_full_item.joint_base
 #define GPU_NO_REDUCE 0xFFFFFFFFu // gpu_update.reduce
 
 // gpu_item.joints: how many joints the run's list has, 0 with other layouts; GPU_JOINTS_*; and the most influences of
@@ -60,6 +61,9 @@
 // gpu_instance.flags
 #define GPU_INSTANCE_RIGID 1u // whatever the items say
 #define GPU_INSTANCE_EXACT 2u // wants the exact box
+#define GPU_INSTANCE_WHOLE 4u // in gpu_full_item.counts alone: its mesh has no other item
+
+#define GPU_UNIT_SHIFT 6u // ranges and streams start at multiples of 64 bytes
 
 #define GPU_PARITY 0x80000000u // in gpu_frame_item.instance and gpu_update.instance: positions[1] are written
 
@@ -186,6 +190,26 @@ GPU_STRUCT(gpu_frame_item)
 }
 GPU_END(gpu_frame_item)
 
+// The same with all that the workgroup has to know before it begins: where records are read, one load has to wait for
+// another. 64 bytes, made by items.comp. Distances are in units of 64 bytes, with a sign.
+GPU_STRUCT(gpu_full_item)
+{
+    GPU_ADDRESS palette; // the instance's
+    GPU_ADDRESS mesh;
+    GPU_ADDRESS outputs;     // the instance's positions[0]
+    GPU_UINT mesh_positions; // from mesh
+    GPU_UINT mesh_vertices;  // from mesh
+    GPU_UINT positions;      // positions[1], from outputs
+    GPU_UINT normals;        // from outputs, or 0
+    GPU_UINT tangents;       // from outputs, or 0
+    GPU_UINT instance;       // with GPU_PARITY
+    GPU_UINT first_vertex;
+    GPU_UINT counts;     // vertex_count, and GPU_INSTANCE_* << 16
+    GPU_UINT joints;     // how many the run's list has, and the palette's last one << 16
+    GPU_UINT joint_base; // as the item's; or the item's number with GPU_LISTED
+}
+GPU_END(gpu_full_item)
+
 // An instance whose partial boxes are to be united. 12 bytes, made with the frame items.
 GPU_STRUCT(gpu_reduce)
 {
@@ -212,16 +236,18 @@ GPU_STRUCT(gpu_items_push)
     GPU_ADDRESS instances;   // gpu_instance
     GPU_ADDRESS frame_items; // gpu_frame_item, result
     GPU_ADDRESS reduces;     // gpu_reduce, result
+    GPU_ADDRESS full_items;  // gpu_full_item, result: of the first full_count items
     GPU_UINT update_count;
     GPU_UINT item_count; // of all
     GPU_UINT group_columns;
-    GPU_UINT reserved;
+    GPU_UINT full_count; // the others have a gpu_frame_item
+    GPU_UINT reserved[2];
 }
 GPU_END(gpu_items_push)
 
 GPU_STRUCT(gpu_skin_push)
 {
-    GPU_ADDRESS frame_items; // gpu_frame_item, one a workgroup
+    GPU_ADDRESS frame_items; // gpu_frame_item or gpu_full_item, one a workgroup
     GPU_ADDRESS instances;   // gpu_instance
     GPU_ADDRESS partials;    // 6 floats an item, result; for instances of more than one item
     GPU_ADDRESS boxes;       // 6 floats an instance, result; for instances of one item
@@ -264,9 +290,10 @@ static_assert(sizeof(gpu_instance) == 128, "gpu_instance");
 static_assert(sizeof(gpu_palette_update) == 40, "gpu_palette_update");
 static_assert(sizeof(gpu_update) == 12, "gpu_update");
 static_assert(sizeof(gpu_frame_item) == 16, "gpu_frame_item");
+static_assert(sizeof(gpu_full_item) == 64, "gpu_full_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
 static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
-static_assert(sizeof(gpu_items_push) == 48, "gpu_items_push");
+static_assert(sizeof(gpu_items_push) == 64, "gpu_items_push");
 static_assert(sizeof(gpu_skin_push) == 56, "gpu_skin_push");
 static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
 static_assert(sizeof(gpu_bounds_push) == 32, "gpu_bounds_push");

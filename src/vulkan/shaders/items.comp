@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lists what each workgroup of the skin pass does: every item of every updated instance. A workgroup takes as many
-// instances as it has threads, and its threads share all their items, however unevenly these are spread.
+// Lists what each workgroup of the skin pass does: every item of every updated instance, the first of them in full.
+// A workgroup takes as many instances as it has threads, and its threads share all their items, however unevenly these
+// are spread.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -18,6 +19,7 @@ layout(push_constant, scalar) uniform push_block
 
 MEMORY(readonly, updates, gpu_update, 4)
 MEMORY(writeonly, out_frame_items, gpu_frame_item, 16)
+MEMORY(writeonly, out_full_items, gpu_full_item, 16)
 MEMORY(writeonly, out_reduces, gpu_reduce, 4)
 
 shared gpu_update group_updates[gl_WorkGroupSize.x];
@@ -37,6 +39,45 @@ uint find_update(uint item, uint count)
         }
     }
     return low;
+}
+
+// How far an address lies from another, in units of 64 bytes, with a sign; 0 where there is none.
+uint units_between(uvec2 from, uvec2 address)
+{
+    if (!exists(address)) {
+        return 0u;
+    }
+    uint borrow;
+    uint low = usubBorrow(address.x, from.x, borrow);
+    return low >> GPU_UNIT_SHIFT | (address.y - from.y - borrow) << (32u - GPU_UNIT_SHIFT);
+}
+
+// instance_index: with GPU_PARITY. number: of the mesh's items.
+gpu_full_item full_item(uint instance_index, uint number)
+{
+    gpu_instance instance = instances(push.instances).at[instance_index & ~GPU_PARITY];
+    gpu_mesh mesh = meshes(instance.mesh).mesh;
+    gpu_item item = meshes(instance.mesh).items[number];
+    bool is_rigid = (instance.flags & GPU_INSTANCE_RIGID) != 0u || GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_NONE;
+    uint flags = (instance.flags & GPU_INSTANCE_EXACT) | (is_rigid ? GPU_INSTANCE_RIGID : 0u) |
+                 (mesh.item_count == 1u ? GPU_INSTANCE_WHOLE : 0u);
+    bool has_normals = (mesh.streams & GPU_STREAM_NORMALS) != 0u;
+    bool has_tangents = (mesh.streams & GPU_STREAM_TANGENTS) != 0u;
+    gpu_full_item full;
+    full.palette = instance.palette;
+    full.mesh = instance.mesh;
+    full.outputs = instance.positions[0];
+    full.mesh_positions = units_between(instance.mesh, mesh.positions);
+    full.mesh_vertices = units_between(instance.mesh, mesh.vertices);
+    full.positions = units_between(instance.positions[0], instance.positions[1]);
+    full.normals = has_normals ? units_between(instance.positions[0], instance.normals) : 0u;
+    full.tangents = has_tangents ? units_between(instance.positions[0], instance.tangents) : 0u;
+    full.instance = instance_index;
+    full.first_vertex = item.first_vertex;
+    full.counts = item.vertex_count | flags << 16;
+    full.joints = GPU_ITEM_JOINT_COUNT(item.joints) | (instance.palette_count - 1u) << 16;
+    full.joint_base = item.joint_base == GPU_NO_BASE ? number | GPU_LISTED : item.joint_base;
+    return full;
 }
 
 void main()
@@ -66,7 +107,11 @@ void main()
     for (uint item = group_updates[0].first_item + thread; item < end; item += gl_WorkGroupSize.x) {
         uint found = find_update(item, count);
         gpu_update update = group_updates[found];
-        out_frame_items(push.frame_items).at[item] =
-            gpu_frame_item(group_meshes[found], update.instance, item - update.first_item);
+        uint number = item - update.first_item;
+        if (item < push.full_count) {
+            out_full_items(push.full_items).at[item] = full_item(update.instance, number);
+        } else {
+            out_frame_items(push.frame_items).at[item] = gpu_frame_item(group_meshes[found], update.instance, number);
+        }
     }
 }

@@ -19,6 +19,8 @@ layout(constant_id = 1) const bool WITH_DIRECTIONS = false;
 // Two vertices of each thread are on their way at any time, else one. Two are best where threads have many vertices,
 // one is where all items run at once.
 layout(constant_id = 2) const bool IN_PAIRS = true;
+// The list says all of an item, so that no record is read.
+layout(constant_id = 3) const bool FROM_FULL_ITEMS = false;
 
 #include "box.glsl"
 #include "directions.glsl"
@@ -30,7 +32,8 @@ layout(push_constant, scalar) uniform push_block
     gpu_skin_push push;
 };
 
-MEMORY(readonly, frame_items, gpu_frame_item, 16)
+#include "records.glsl"
+
 MEMORY(readonly, uvec4s, uvec4, 16)
 MEMORY(, own_uvec3s, uvec3, 4)
 
@@ -354,18 +357,19 @@ void main()
     if (group >= push.item_count) {
         return;
     }
-    gpu_frame_item frame_item = frame_items(push.frame_items).at[group];
-    uint slot = frame_item.instance & ~GPU_PARITY;
-    gpu_instance instance = instances(push.instances).at[slot];
-    gpu_mesh mesh = meshes(frame_item.mesh).mesh;
-    gpu_item item = meshes(frame_item.mesh).items[frame_item.item];
-    bool has_box = (instance.flags & GPU_INSTANCE_EXACT) != 0u;
+    records r;
+    if (FROM_FULL_ITEMS) {
+        r = read_full_item(push.frame_items, group);
+    } else {
+        r = read_records(push.frame_items, group);
+    }
+    bool has_box = (r.instance.flags & GPU_INSTANCE_EXACT) != 0u;
     keyed_box box = box_empty();
-    if (item.vertex_count > 0u) {
-        box = skin_item(instance, mesh, item, (frame_item.instance ^ push.parity) >> 31, has_box);
+    if (r.item.vertex_count > 0u) {
+        box = skin_item(r.instance, r.mesh, r.item, (r.instance_index ^ push.parity) >> 31, has_box);
     }
     if (has_box) {
-        bool is_whole = mesh.item_count == 1;
-        box_store(box, is_whole ? push.boxes : push.partials, is_whole ? slot : group);
+        bool is_whole = r.mesh.item_count == 1u;
+        box_store(box, is_whole ? push.boxes : push.partials, is_whole ? r.instance_index & ~GPU_PARITY : group);
     }
 }
