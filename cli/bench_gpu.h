@@ -175,14 +175,16 @@ typedef struct bench_gpu_timer {
     uint64_t mask;      // of the bits that count
     double spin_rounds; // of a ms, before what is measured; 0: on the processor, and not yet known
     double idle_since;  // ms of the clock
+    double begun;       // the same
+    double recording;   // ms from one call to the other of bench_gpu_timer_begin and bench_gpu_timer_end, last time
 } bench_gpu_timer;
 
 // Refuses devices without timestamps. Prints what fails and returns an exit code; can be closed in any case.
 int bench_gpu_timer_open(const bench_gpu_kernels *kernels, bench_gpu_timer *out);
 void bench_gpu_timer_close(bench_gpu_timer *t);
 // Around a contender's commands, into device->cmd after gpu_begin; then, after gpu_run, ms between the two. Where the
-// timer keeps a GPU busy, work that touches no memory comes before, for half the time that the device has idled: idle
-// devices lower their clocks.
+// timer keeps a GPU busy, work that touches no memory comes before, for as long as the device idles before it is
+// submitted, if recording takes what it took the last time: idle devices lower their clocks.
 void bench_gpu_timer_begin(bench_gpu_timer *t);
 void bench_gpu_timer_end(bench_gpu_timer *t);
 int bench_gpu_timer_read(bench_gpu_timer *t, double *out_ms);
@@ -199,6 +201,7 @@ typedef struct bench_gpu_contender {
     char skipped[BENCH_GPU_REASON];       // why
     double requested;                     // bytes a vertex
     pelt_vk_statistics done;              // of ours, by the last update
+    double recording;                     // ms that it took the last time, while the device idled
     double *samples[BENCH_GPU_TIMES];     // ms
     bench_statistics ms[BENCH_GPU_TIMES]; // median 0: not measured
 } bench_gpu_contender;

@@ -125,7 +125,10 @@ static int sample_baseline(bench_gpu_run *run, bench_gpu_contender *c, double ms
 
 static int sample(bench_gpu_run *run, bench_gpu_contender *c, double ms[BENCH_GPU_TIMES])
 {
-    return c->is.baseline ? sample_baseline(run, c, ms) : sample_ours(run, c, ms);
+    run->timer.recording = c->recording;
+    int code = c->is.baseline ? sample_baseline(run, c, ms) : sample_ours(run, c, ms);
+    c->recording = run->timer.recording;
+    return code;
 }
 
 // ---- all of them

@@ -120,8 +120,8 @@ static void wait_for_all(bench_gpu_timer *t)
 
 static void keep_busy(bench_gpu_timer *t)
 {
-    double idle = now_ms() - t->idle_since;
-    double wanted = idle / 2 < least_busy ? least_busy : idle / 2 > most_busy ? most_busy : idle / 2;
+    double idle = t->begun - t->idle_since + t->recording;
+    double wanted = idle < least_busy ? least_busy : idle > most_busy ? most_busy : idle;
     bench_gpu_kernels_spin(t->kernels, (uint32_t)(wanted * t->spin_rounds) + 1);
     wait_for_all(t);
 }
@@ -129,6 +129,7 @@ static void keep_busy(bench_gpu_timer *t)
 void bench_gpu_timer_begin(bench_gpu_timer *t)
 {
     t->kernels->vk.CmdResetQueryPool(t->device->cmd, t->pool, 0, QUERY_COUNT);
+    t->begun = now_ms();
     if (t->spin_rounds > 0) {
         keep_busy(t);
     }
@@ -141,6 +142,7 @@ void bench_gpu_timer_begin(bench_gpu_timer *t)
 void bench_gpu_timer_end(bench_gpu_timer *t)
 {
     stamp(t, QUERY_END);
+    t->recording = now_ms() - t->begun;
 }
 
 static int read_between(bench_gpu_timer *t, uint32_t from, uint32_t to, double *out_ms)
