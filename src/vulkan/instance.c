@@ -210,7 +210,7 @@ static void choose_kind(pelt_vk_scene *scene, uint32_t slot, const gpu_instance 
     if (mesh->runs && record->morph_count == 0) {
         kind = PELTI_VK_RUNS;
         kind |= record->normals && record->tangents ? PELTI_VK_DIRECTIONS : 0U;
-        kind |= mesh->vertex_count / mesh->item_count <= SMALL_ITEM ? PELTI_VK_SMALL : 0U;
+        kind |= mesh->vertex_count <= (uint64_t)SMALL_ITEM * mesh->item_count ? PELTI_VK_SMALL : 0U;
     }
     pelti_vk_set_kind(scene, slot, kind);
 }
@@ -364,7 +364,9 @@ pelt_result pelt_vk_instance_set_palette(pelt_vk_scene *scene, pelt_vk_instance 
         unlink_palette(scene, handle.index);
         link_palette(scene, handle.index, palette.index);
         set_palette(scene, pelti_vk_table_edit(&scene->instance_table, handle.index), palette.index);
-        pelti_vk_list_forget(&scene->list); // full items hold the palette's address
+        if (scene->list.full_count > 0) { // such items hold the palette's address
+            pelti_vk_list_forget(&scene->list);
+        }
         pelti_vk_mark(scene, handle.index);
     }
     return PELT_OK;

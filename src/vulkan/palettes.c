@@ -75,6 +75,13 @@ pelt_result pelt_vk_skin_remove(pelt_vk_scene *scene, pelt_vk_skin skin)
 
 // ---- palettes
 
+static_assert(MOST_JOINTS - 1 <= 0xFFFF, "gpu_full_item.joints");
+
+static uint32_t part_count(uint32_t joint_count)
+{
+    return (joint_count + PELTI_VK_PART_JOINTS - 1) / PELTI_VK_PART_JOINTS;
+}
+
 // Mapped memory for the matrices of the frame to come.
 static pelt_result begin_write(pelt_vk_scene *scene, pelti_vk_palette *palette, uint32_t slot, pelt_error *error)
 {
@@ -92,6 +99,7 @@ static pelt_result begin_write(pelt_vk_scene *scene, pelti_vk_palette *palette, 
                                  .joint_count = palette->joint_count,
                                  .palette = slot};
         scene->written_joints += palette->joint_count;
+        scene->written_parts += part_count(palette->joint_count);
     }
     return result;
 }
@@ -170,6 +178,7 @@ pelt_result pelt_vk_palette_remove(pelt_vk_scene *scene, pelt_vk_palette palette
         scene->written[p->mark] = last;
         scene->palettes[last.palette].mark = p->mark;
         scene->written_joints -= p->joint_count;
+        scene->written_parts -= part_count(p->joint_count);
         p->written_by = 0;
     }
     scene->skins[p->skin].use_count--;

@@ -27,8 +27,9 @@ typedef struct batch {
     pelt_vk_timestamps timestamps;
     pelti_vk_work work;
     uint32_t palette_count;
+    uint32_t palette_parts;
     uint32_t conservative_count;
-    pelti_vk_span palettes;     // gpu_palette_update
+    pelti_vk_span palettes;     // gpu_palette_update, of each part
     pelti_vk_span conservative; // uint32_t, instances
     uint32_t dispatch_count;
     uint32_t barrier_count;
@@ -78,6 +79,7 @@ static pelt_result prepare(batch *b, pelt_error *error)
 {
     pelt_vk_scene *scene = b->scene;
     b->palette_count = scene->written_count;
+    b->palette_parts = scene->written_parts;
     b->conservative_count = scene->marked_conservative;
     if (!pelti_vk_grow(scene->allocator, &scene->frames, &scene->frame_capacity, scene->frame_count + 1,
                        sizeof *scene->frames)) {
@@ -89,18 +91,37 @@ static pelt_result prepare(batch *b, pelt_error *error)
     }
     result = result == PELT_OK ? flush_tables(scene, error) : result;
     result = result == PELT_OK ? pelti_vk_work_prepare(scene, &b->work, error) : result;
-    VkDeviceSize palettes_size = b->palette_count * sizeof(gpu_palette_update);
+    VkDeviceSize palettes_size = b->palette_parts * sizeof(gpu_palette_update);
     VkDeviceSize conservative_size = b->conservative_count * sizeof(uint32_t);
     result = result == PELT_OK ? take(scene->ring, palettes_size, &b->palettes, error) : result;
     return result == PELT_OK ? take(scene->ring, conservative_size, &b->conservative, error) : result;
 }
 
+// Palettes in parts of few joints, so that one of many does not keep a few threads at work while others are done.
+static void write_palettes(const batch *b)
+{
+    gpu_palette_update *parts = b->palettes.data;
+    for (uint32_t i = 0; i < b->palette_count; i++) {
+        gpu_palette_update rest = b->scene->written[i];
+        while (rest.joint_count > PELTI_VK_PART_JOINTS) {
+            const uint64_t size = PELTI_VK_PART_JOINTS * sizeof(pelt_mat34);
+            gpu_palette_update part = rest;
+            part.joint_count = PELTI_VK_PART_JOINTS;
+            *parts++ = part;
+            rest.worlds += size;
+            rest.binds += size;
+            rest.matrices += size;
+            rest.kept_worlds += rest.kept_worlds ? size : 0;
+            rest.joint_count -= PELTI_VK_PART_JOINTS;
+        }
+        *parts++ = rest;
+    }
+}
+
 static void write_lists(const batch *b)
 {
     const pelt_vk_scene *scene = b->scene;
-    if (b->palette_count > 0) {
-        memcpy(b->palettes.data, scene->written, b->palette_count * sizeof *scene->written);
-    }
+    write_palettes(b);
     uint32_t *conservative = b->conservative.data;
     for (uint32_t i = 0; b->conservative_count > 0 && i < scene->marked_count; i++) {
         if (scene->marked[i].flags & PELTI_VK_CONSERVATIVE) {
@@ -182,15 +203,15 @@ static void record_items(batch *b)
 
 static void record_palettes(batch *b)
 {
-    // A thread does three rows where each palette has as many threads as joints.
-    uint64_t joints = b->scene->written_joints / b->palette_count;
+    // A thread does three rows where each part has as many threads as joints.
+    uint64_t joints = b->scene->written_joints / b->palette_parts;
     uint32_t threads = 4;
     while (threads < GPU_PALETTE_THREADS && threads * 2 <= joints) {
         threads *= 2;
     }
     uint32_t together = GPU_PALETTE_THREADS / threads;
-    grid g = make_grid(b, (b->palette_count - 1) / together + 1);
-    gpu_palette_push push = {b->palettes.address, b->palette_count, threads, g.columns};
+    grid g = make_grid(b, (b->palette_parts - 1) / together + 1);
+    gpu_palette_push push = {b->palettes.address, b->palette_parts, threads, g.columns};
     dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
 }
 
@@ -320,6 +341,7 @@ static void finish(batch *b, uint64_t frame)
     scene->weighted.count = 0;
     scene->written_count = 0;
     scene->written_joints = 0;
+    scene->written_parts = 0;
     scene->marked_count = 0;
     scene->marked_items = 0;
     scene->marked_vertices = 0;

@@ -9,6 +9,9 @@ enum {
     LARGEST_ITEM = PELT_RUN_VERTICES
 };
 
+static_assert(LARGEST_ITEM <= 0xFFFF, "gpu_full_item.counts");
+static_assert(PELTI_VK_ALIGNMENT == 1 << GPU_UNIT_SHIFT, "distances in gpu_full_item");
+
 static const VkPipelineStageFlags2 usual_stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT |
                                                   VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT |
                                                   VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;

@@ -153,7 +153,8 @@ enum {
     PELTI_VK_KIND_RUNS,
     PELTI_VK_KIND_ANY,
     PELTI_VK_KIND_COUNT,
-    PELTI_VK_FEW_ITEMS = 2048 // fewer leave a large device idle
+    PELTI_VK_FEW_ITEMS = 2048, // fewer leave a large device idle
+    PELTI_VK_PART_JOINTS = 32  // most joints of what is a palette's part for the palette pass
 };
 
 // Where the list of a record lies.
@@ -245,7 +246,8 @@ struct pelt_vk_scene {
     uint64_t marked_vertices;
     uint32_t marked_reduced;
     uint32_t marked_conservative;
-    uint64_t written_joints; // sum over written
+    uint64_t written_joints; // sums over written
+    uint32_t written_parts;
 
     pelti_vk_table instance_table;
     pelti_vk_table boxes;

@@ -39,11 +39,12 @@ static bool repeats(const pelt_vk_scene *scene, uint32_t *out_parity)
     return true;
 }
 
-// Full items pay where a workgroup has few vertices, behind which it could hide the wait for records. Else they are
-// more to read than the records that many workgroups share.
-static uint32_t count_small(const pelti_vk_work *work)
+// How many items are worth to be full, which costs making the list once more: those of few vertices, behind which a
+// workgroup can hide the wait for records the least, where they are most of the list.
+static uint32_t count_full(const pelti_vk_work *work)
 {
-    return work->kind_items[PELTI_VK_KIND_USUAL_SMALL] + work->kind_items[PELTI_VK_KIND_RUNS_SMALL];
+    uint32_t small = work->kind_items[PELTI_VK_KIND_USUAL_SMALL] + work->kind_items[PELTI_VK_KIND_RUNS_SMALL];
+    return small > work->item_count / 2 ? small : 0;
 }
 
 // A list that comes again is made where it can stay, with full items, which take longer to make: a long one that was
@@ -53,7 +54,7 @@ static void choose_again(const pelt_vk_scene *scene, pelti_vk_work *work, uint32
     const pelti_vk_work_list *list = &scene->list;
     memcpy(work->kind_updates, list->kind_updates, sizeof work->kind_updates);
     memcpy(work->kind_items, list->kind_items, sizeof work->kind_items);
-    work->full_count = count_small(work);
+    work->full_count = count_full(work);
     bool stays = list->in_scratch && list->full_count == work->full_count;
     work->source = stays ? PELTI_VK_LIST_KEPT : PELTI_VK_LIST_MADE;
     work->parity = stays ? parity : 0;

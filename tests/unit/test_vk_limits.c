@@ -2,6 +2,7 @@
 // The Vulkan pass past the limits that a careless one would have: no work at all, more than 65,535 workgroups in every
 // pass, more than 128 MiB in one stream. The large meshes are made without the cook, which would take its time.
 #include "peltt_vk_scene.h"
+#include "vulkan/vulkan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,6 +276,53 @@ static void every_pass_may_have_more_than_65535_workgroups(void **state)
     peltt_vk_stage_close(&stage);
 }
 
+// Every grid has several rows, and work items more than all of them are refused.
+static void rows_of_workgroups_may_be_short(void **state)
+{
+    (void)state;
+    enum {
+        ACTORS = 20
+    };
+    const pelt_vk_scene_options options = {.item_vertices = 64, .allow_conservative = true};
+    const pelt_vk_instance_options both = {.bounds = PELT_VK_BOUNDS_BOTH};
+    const peltt_vk_shape shape = {.vertex_count = 300, .influence_count = 4, .joint_count = 45};
+    peltt_vk_model *model = peltt_vk_model_make(&shape, 53);
+    peltt_vk_stage stage;
+    peltt_vk_stage_open(&stage, NULL, &options, NULL);
+    peltt_random random = {53};
+    peltt_vk_actor actors[ACTORS];
+    peltt_vk_worst worst = {0};
+    for (int i = 0; i < ACTORS; i++) {
+        peltt_vk_actor_add(&stage, &actors[i], model, &both);
+    }
+    uint32_t *limits = stage.context->limits.maxComputeWorkGroupCount;
+    limits[0] = 3;
+    for (int frame = 0; frame < 4; frame++) {
+        for (int i = 0; i < ACTORS; i++) {
+            peltt_vk_actor_move(&stage, &actors[i], true, &random);
+        }
+        const pelt_vk_statistics s = peltt_vk_play(&stage, ACTORS, actors, &worst);
+        assert_int_equal(s.palette_count, ACTORS);
+        assert_true(s.item_count >= ACTORS * 5);
+    }
+    limits[1] = ACTORS;
+    for (int i = 0; i < ACTORS; i++) {
+        peltt_vk_actor_move(&stage, &actors[i], true, &random);
+    }
+    pelt_error error = {0};
+    VkCommandBuffer cmd = peltt_vk_begin(&stage.vk);
+    assert_int_equal(pelt_vk_record(stage.scene, cmd, stage.frame + 1, NULL, &error), PELT_ERROR_LIMIT);
+    assert_non_null(strstr(error.message, "work items"));
+    peltt_vk_run(&stage.vk, cmd);
+    limits[1] = 65535; // and nothing is lost
+    peltt_vk_play(&stage, ACTORS, actors, &worst);
+    for (int i = 0; i < ACTORS; i++) {
+        peltt_vk_actor_remove(&stage, &actors[i]);
+    }
+    peltt_vk_model_free(model);
+    peltt_vk_stage_close(&stage);
+}
+
 static void expect_nothing(peltt_vk_stage *stage)
 {
     peltt_vk_worst worst = {0};
@@ -316,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_mesh_may_have_more_than_65535_items),
         cmocka_unit_test(a_stream_may_be_over_128_mib),
         cmocka_unit_test(every_pass_may_have_more_than_65535_workgroups),
+        cmocka_unit_test(rows_of_workgroups_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,8 +158,8 @@ GPU_STRUCT(gpu_instance)
 }
 GPU_END(gpu_instance)
 
-// A palette to compute in this frame, all that is to be known of it: a record in a table would be one more load to wait
-// for. 40 bytes, in mapped memory.
+// A palette to compute in this frame, or a part of one, all that is to be known of it: a record in a table would be one
+// more load to wait for. 40 bytes, in mapped memory.
 GPU_STRUCT(gpu_palette_update)
 {
     GPU_ADDRESS worlds;      // 3x4 world_from_joint
@@ -191,7 +191,7 @@ GPU_STRUCT(gpu_frame_item)
 GPU_END(gpu_frame_item)
 
 // The same with all that the workgroup has to know before it begins: where records are read, one load has to wait for
-// another. 64 bytes, made by items.comp. Distances are in units of 64 bytes, with a sign.
+// another. 64 bytes, made by items.comp. Distances are in units of 64 bytes, within the instance's or the mesh's range.
 GPU_STRUCT(gpu_full_item)
 {
     GPU_ADDRESS palette; // the instance's
@@ -225,7 +225,7 @@ GPU_STRUCT(gpu_palette_push)
 {
     GPU_ADDRESS updates; // gpu_palette_update
     GPU_UINT update_count;
-    GPU_UINT threads; // of one palette: a power of two, at most GPU_PALETTE_THREADS
+    GPU_UINT threads; // of one update: a power of two, at most GPU_PALETTE_THREADS
     GPU_UINT group_columns;
 }
 GPU_END(gpu_palette_push)
@@ -241,7 +241,6 @@ GPU_STRUCT(gpu_items_push)
     GPU_UINT item_count; // of all
     GPU_UINT group_columns;
     GPU_UINT full_count; // the others have a gpu_frame_item
-    GPU_UINT reserved[2];
 }
 GPU_END(gpu_items_push)
 
@@ -293,7 +292,7 @@ static_assert(sizeof(gpu_frame_item) == 16, "gpu_frame_item");
 static_assert(sizeof(gpu_full_item) == 64, "gpu_full_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
 static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
-static_assert(sizeof(gpu_items_push) == 64, "gpu_items_push");
+static_assert(sizeof(gpu_items_push) == 56, "gpu_items_push");
 static_assert(sizeof(gpu_skin_push) == 56, "gpu_skin_push");
 static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
 static_assert(sizeof(gpu_bounds_push) == 32, "gpu_bounds_push");
