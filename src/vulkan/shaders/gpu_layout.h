@@ -191,7 +191,7 @@ GPU_STRUCT(gpu_frame_item)
 GPU_END(gpu_frame_item)
 
 // The same with all that the workgroup has to know before it begins: where records are read, one load has to wait for
-// another. 64 bytes, made by items.comp. Distances are in units of 64 bytes, within the instance's or the mesh's range.
+// another. 64 bytes, made by items.comp. Distances are in units of 64 bytes, with a sign.
 GPU_STRUCT(gpu_full_item)
 {
     GPU_ADDRESS palette; // the instance's

@@ -41,7 +41,7 @@ uint find_update(uint item, uint count)
     return low;
 }
 
-// How far an address lies behind another, in units of 64 bytes; 0 where there is none.
+// How far an address lies from another, in units of 64 bytes, with a sign; 0 where there is none.
 uint units_between(uvec2 from, uvec2 address)
 {
     if (!exists(address)) {
@@ -61,6 +61,8 @@ gpu_full_item full_item(uint instance_index, uint number)
     bool is_rigid = (instance.flags & GPU_INSTANCE_RIGID) != 0u || GPU_ITEM_LAYOUT(item.joints) == GPU_JOINTS_NONE;
     uint flags = (instance.flags & GPU_INSTANCE_EXACT) | (is_rigid ? GPU_INSTANCE_RIGID : 0u) |
                  (mesh.item_count == 1u ? GPU_INSTANCE_WHOLE : 0u);
+    bool has_normals = (mesh.streams & GPU_STREAM_NORMALS) != 0u;
+    bool has_tangents = (mesh.streams & GPU_STREAM_TANGENTS) != 0u;
     gpu_full_item full;
     full.palette = instance.palette;
     full.mesh = instance.mesh;
@@ -68,8 +70,8 @@ gpu_full_item full_item(uint instance_index, uint number)
     full.mesh_positions = units_between(instance.mesh, mesh.positions);
     full.mesh_vertices = units_between(instance.mesh, mesh.vertices);
     full.positions = units_between(instance.positions[0], instance.positions[1]);
-    full.normals = units_between(instance.positions[0], instance.normals);
-    full.tangents = units_between(instance.positions[0], instance.tangents);
+    full.normals = has_normals ? units_between(instance.positions[0], instance.normals) : 0u;
+    full.tangents = has_tangents ? units_between(instance.positions[0], instance.tangents) : 0u;
     full.instance = instance_index;
     full.first_vertex = item.first_vertex;
     full.counts = item.vertex_count | flags << 16;

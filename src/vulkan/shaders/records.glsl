@@ -28,12 +28,12 @@ records read_records(uvec2 list, uint group)
     return r;
 }
 
-// Units of 64 bytes further.
+// Units of 64 bytes, with a sign, further.
 uvec2 advance(uvec2 address, uint units)
 {
     uint carry;
     uint low = uaddCarry(address.x, units << GPU_UNIT_SHIFT, carry);
-    return uvec2(low, address.y + (units >> (32u - GPU_UNIT_SHIFT)) + carry);
+    return uvec2(low, address.y + uint(int(units) >> int(32u - GPU_UNIT_SHIFT)) + carry);
 }
 
 // The same from a full item. Only where the run's joints are not consecutive, its list has to be found.
