@@ -88,7 +88,7 @@ typedef struct pelt_skeleton_job {
     pelt_isa isa;                  // the kernel: pelt_isa_choose(isa, disabled_isas)
     uint32_t disabled_isas;        // bits 1 << pelt_isa
     uint64_t stream_threshold;     // bytes of palettes from which 4x4 matrices pass the caches by, where palettes are
-                               // aligned to 64 and AVX-512, or in float AVX2, is used; 0 = 1 MiB, UINT64_MAX = never
+                                   // aligned to 64 and x86-64's instructions are used; 0 = 1 MiB, UINT64_MAX = never
 } pelt_skeleton_job;
 
 // Computes every instance's palette from its local transforms; nothing is kept from call to call, and weights and flags

@@ -48,11 +48,19 @@ static void fill_locals(peltt_crowd *crowd, uint32_t instance, const peltt_crowd
     }
 }
 
+// Bytes for one palette and its shift.
+static size_t pages_size(const peltt_crowd *crowd)
+{
+    return (crowd->matrix_count * 16 + crowd->shift) * sizeof(float);
+}
+
 void peltt_crowd_init(peltt_crowd *crowd, const pelt_asset *asset, const pelt_skeleton_options *options,
                       const peltt_crowd_shape *shape, peltt_random *random)
 {
+    static const size_t shifts[] = {0, 1, 4, 8};
     const uint32_t count = shape->instance_count;
-    *crowd = (peltt_crowd){.asset = asset, .instance_count = count, .at_end = shape->at_end};
+    *crowd =
+        (peltt_crowd){.asset = asset, .instance_count = count, .at_end = shape->at_end, .shift = shifts[count / 2 % 4]};
     assert_int_equal(pelt_skeleton_create(asset, options, NULL, &crowd->skeleton), PELT_OK);
     crowd->matrix_count = pelt_skeleton_matrix_count(crowd->skeleton);
     crowd->locals = calloc(count + 1, sizeof *crowd->locals);
@@ -61,7 +69,7 @@ void peltt_crowd_init(peltt_crowd *crowd, const pelt_asset *asset, const pelt_sk
     assert_true(crowd->locals && crowd->palettes && crowd->instances);
     for (uint32_t i = 0; i < count; i++) {
         fill_locals(crowd, i, shape, random);
-        crowd->palettes[i] = pages_make(crowd->matrix_count * 16 * sizeof(float), shape->at_end);
+        crowd->palettes[i] = pages_make(pages_size(crowd), shape->at_end);
         crowd->instances[i].locals = &crowd->locals[i];
     }
     peltt_crowd_clear(crowd, PELT_PALETTE_3X4);
@@ -75,7 +83,7 @@ void peltt_crowd_destroy(peltt_crowd *crowd)
         if (crowd->locals[i].uses_matrix) {
             pages_free(crowd->locals[i].uses_matrix, node_count, crowd->at_end);
         }
-        pages_free(crowd->palettes[i], crowd->matrix_count * 16 * sizeof(float), crowd->at_end);
+        pages_free(crowd->palettes[i], pages_size(crowd), crowd->at_end);
     }
     free(crowd->locals);
     free(crowd->palettes);
@@ -93,9 +101,9 @@ void peltt_crowd_clear(peltt_crowd *crowd, pelt_palette_format format)
     crowd->format = format;
     const size_t full = crowd->matrix_count * 16 * sizeof(float);
     for (uint32_t i = 0; i < crowd->instance_count; i++) {
-        memset(crowd->palettes[i], 0xEE, full);
-        // The smaller format lies at the guarded end too.
-        size_t before = crowd->at_end ? full - peltt_crowd_palette_size(crowd) : 0;
+        memset(crowd->palettes[i], 0xEE, pages_size(crowd));
+        // The smaller format lies at the guarded end too, but for the shift.
+        size_t before = crowd->at_end ? full - peltt_crowd_palette_size(crowd) : crowd->shift * sizeof(float);
         crowd->instances[i].palette = (char *)crowd->palettes[i] + before;
     }
 }

@@ -12,7 +12,8 @@ typedef struct peltt_crowd {
     pelt_skeleton *skeleton;
     uint32_t instance_count;
     uint32_t matrix_count;
-    bool at_end; // what is read and written touches a page that cannot be, behind or before
+    bool at_end;  // what is read and written touches a page that cannot be, behind or before
+    size_t shift; // floats that palettes lie off a multiple of 64 bytes, by turns: in 4x4 only those at 0 are streamed
     pelt_locals *locals;
     float **palettes; // matrix_count x 16 floats each
     pelt_skeleton_instance *instances;
