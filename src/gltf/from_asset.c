@@ -35,7 +35,7 @@ static void put_index(from_asset *f, json_t *object, const char *key, uint64_t v
 // The text as a JSON string, or NULL where it is not UTF-8. An asset from elsewhere may hold any bytes.
 static json_t *text_value(from_asset *f, const char *text)
 {
-    json_error_t reason;
+    json_error_t reason = {0}; // left as it is where memory runs out
     json_t *value = json_pack_ex(&reason, 0, "s", text);
     if (!value && json_error_code(&reason) != json_error_invalid_utf8) {
         f->out_of_json = true;

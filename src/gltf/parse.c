@@ -140,7 +140,7 @@ static json_t *load_guarded(pelt_gltf *gltf, const uint8_t *text, uint64_t size,
     memcpy(copy + prefix, text, (size_t)size);
     copy[total - 1] = ']';
     rewrite_huge_integers(copy + prefix, size);
-    json_error_t failure;
+    json_error_t failure = {0};
     json_t *pair = load(copy, total, &failure);
     pelti_release(&gltf->options.allocator, copy, total, 1);
     *ends_early = !pair && failure.text[0] != '\0' && failure.position >= 0 && (uint64_t)failure.position >= total;
@@ -177,7 +177,7 @@ static pelt_result explain(pelt_gltf *gltf, const uint8_t *text, uint64_t size, 
     }
     memcpy(copy, text, (size_t)size);
     rewrite_huge_integers(copy, size);
-    json_error_t failure;
+    json_error_t failure = {0};
     json_t *root = load(copy, size, &failure);
     pelti_release(&gltf->options.allocator, copy, size ? size : 1, 1);
     if (root) {

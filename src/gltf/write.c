@@ -165,7 +165,7 @@ static pelt_result put_asset(gltf_writer *writer, json_t *root, pelt_error *erro
     snprintf(own, sizeof own, "Pelt %s", pelt_version());
     const char *generator = writer->posed->generator ? writer->posed->generator : own;
     pelti_write_put(writer, asset, "version", json_string("2.0"));
-    json_error_t reason;
+    json_error_t reason = {0}; // left as it is where memory runs out
     json_t *text = json_pack_ex(&reason, 0, "s", generator);
     if (!text && json_error_code(&reason) == json_error_invalid_utf8) {
         json_decref(asset);
