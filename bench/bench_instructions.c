@@ -357,15 +357,6 @@ static int step(pelt_isa isa)
 
 // ---- main
 
-static const char compiler[] =
-#if defined(__clang__)
-    "clang " __clang_version__;
-#elif defined(__GNUC__)
-    "gcc " __VERSION__;
-#else
-    "";
-#endif
-
 int main(int argument_count, char **arguments)
 {
     bool stepping = argument_count == 3 && strcmp(arguments[1], "--step") == 0;
@@ -374,7 +365,7 @@ int main(int argument_count, char **arguments)
         fprintf(stderr, "usage: pelt_bench_instructions [--step ISA], of those that this processor has\n");
         return 2;
     }
-    printf("{\"compiler\": \"%s, %s\", \"isas\": [", compiler, BENCH_BUILD_TYPE);
+    printf("{\"compiler\": \"%s, %s\", \"isas\": [", BENCH_COMPILER, BENCH_BUILD_TYPE);
     for (int i = PELT_ISA_SCALAR, k = 0; i < PELT_ISA_COUNT; i++) {
         if (pelt_isa_available((pelt_isa)i)) {
             printf("%s\"%s\"", k++ ? ", " : "", pelt_isa_name((pelt_isa)i));

@@ -22,15 +22,6 @@ static void find_processor(char *out, size_t capacity)
     }
 }
 
-static const char compiler[] =
-#if defined(__clang__)
-    "clang " __clang_version__;
-#elif defined(__GNUC__)
-    "gcc " __VERSION__;
-#else
-    "";
-#endif
-
 void bench_print_machine(const cli_context *context)
 {
     char processor[128];
@@ -61,7 +52,7 @@ void bench_json_machine(const cli_context *context, json_t *root)
     }
     find_processor(processor, sizeof processor);
     json_object_set_new(root, "processor", cli_json_text(processor[0] ? processor : NULL));
-    json_object_set_new(root, "compiler", json_string(compiler));
+    json_object_set_new(root, "compiler", json_string(BENCH_COMPILER));
     json_object_set_new(root, "isas", names);
     json_object_set_new(root, "threads", json_integer(context->parallel.worker_count));
     json_object_set_new(root, "runs", json_integer(bench_run_count(context)));

@@ -7,6 +7,14 @@
 #include <pelt/asset.h>
 #include <pelt/skin.h>
 
+#if defined(__clang__)
+#define BENCH_COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define BENCH_COMPILER "gcc " __VERSION__
+#else
+#define BENCH_COMPILER ""
+#endif
+
 // ---- bench_mesh.c
 
 // Memory that lives as long as a scene. {0} = empty.
@@ -81,6 +89,16 @@ typedef struct bench_shape {
     bool random_joints;       // of all, else neighbours that move slowly along the vertices
     bool identity_binds;      // inverse bind matrices are the identity
 } bench_shape;
+
+// Initialisers of the shapes that most scenes have: 100 joints, or a skeleton alone.
+#define BENCH_SHAPE(n, influences)                                                                                     \
+    {                                                                                                                  \
+        .vertex_count = (n), .joint_count = 100, .influence_count = (influences)                                       \
+    }
+#define BENCH_SKELETON(joints)                                                                                         \
+    {                                                                                                                  \
+        .joint_count = (joints)                                                                                        \
+    }
 
 // A spine with limbs of five joints each, every joint 10 cm from its parent, and one skinned primitive. NULL where
 // memory is out.

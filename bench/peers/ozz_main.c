@@ -10,15 +10,6 @@ enum {
     MOST_RUNS = 100000
 };
 
-#define SHAPE(n, influences)                                                                                           \
-    {                                                                                                                  \
-        .vertex_count = (n), .joint_count = 100, .influence_count = (influences)                                       \
-    }
-#define SKELETON(joints)                                                                                               \
-    {                                                                                                                  \
-        .joint_count = (joints)                                                                                        \
-    }
-
 enum {
     SMALL = 4000,
     MIDDLE = 20000,
@@ -27,15 +18,15 @@ enum {
 };
 
 static const bench_scene scenes[] = {
-    {"skin4k", "4,000 vertices", BENCH_MESH, SHAPE(SMALL, 4), .directions = 2},
-    {"skin20k", "20,000", BENCH_MESH, SHAPE(MIDDLE, 4), .directions = 2},
-    {"skin1M", "1,000,000", BENCH_MESH, SHAPE(LARGE, 4), .directions = 2},
+    {"skin4k", "4,000 vertices", BENCH_MESH, BENCH_SHAPE(SMALL, 4), .directions = 2},
+    {"skin20k", "20,000", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4), .directions = 2},
+    {"skin1M", "1,000,000", BENCH_MESH, BENCH_SHAPE(LARGE, 4), .directions = 2},
     {"mixed20k",
      "35/30/20/15 % of 1 to 4 influences",
      BENCH_MESH,
      {.vertex_count = MIDDLE, .joint_count = 100, .influence_count = 4, .mixed = true},
      .directions = 2},
-    {"streams20k", "without runs", BENCH_MESH, SHAPE(MIDDLE, 4), BENCH_INPUT_STREAMS, .directions = 2},
+    {"streams20k", "without runs", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4), BENCH_INPUT_STREAMS, .directions = 2},
     {"few20k",
      "without runs, 30 joints in all",
      BENCH_MESH,
@@ -48,23 +39,23 @@ static const bench_scene scenes[] = {
      {.vertex_count = MIDDLE, .joint_count = 100, .influence_count = 4, .random_joints = true},
      BENCH_INPUT_STREAMS,
      .directions = 2},
-    {"positions20k", "positions alone", BENCH_MESH, SHAPE(MIDDLE, 4), .directions = 0},
-    {"normals20k", "positions and normals", BENCH_MESH, SHAPE(MIDDLE, 4), .directions = 1},
-    {"influences8", "8 influences", BENCH_MESH, SHAPE(MIDDLE, 8), .directions = 2},
-    {"influences1", "1 influence", BENCH_MESH, SHAPE(MIDDLE, 1), .directions = 2},
-    {"strided20k", "a caller's vertices of 64 bytes into 48", BENCH_MESH, SHAPE(MIDDLE, 4), BENCH_INPUT_INTERLEAVED,
-     .directions = 2},
-    {"strided1M", "the same, 1,000,000", BENCH_MESH, SHAPE(LARGE, 4), BENCH_INPUT_INTERLEAVED, .directions = 2},
-    {"packed20k", "cooked streams", BENCH_MESH, SHAPE(MIDDLE, 4), BENCH_INPUT_PACKED, .directions = 2},
-    {"packed1M", "cooked streams, 1,000,000", BENCH_MESH, SHAPE(LARGE, 4), BENCH_INPUT_PACKED, .directions = 2},
-    {"packedout20k", "cooked streams, packed directions out", BENCH_MESH, SHAPE(MIDDLE, 4), BENCH_INPUT_PACKED,
+    {"positions20k", "positions alone", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4), .directions = 0},
+    {"normals20k", "positions and normals", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4), .directions = 1},
+    {"influences8", "8 influences", BENCH_MESH, BENCH_SHAPE(MIDDLE, 8), .directions = 2},
+    {"influences1", "1 influence", BENCH_MESH, BENCH_SHAPE(MIDDLE, 1), .directions = 2},
+    {"strided20k", "a caller's vertices of 64 bytes into 48", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4),
+     BENCH_INPUT_INTERLEAVED, .directions = 2},
+    {"strided1M", "the same, 1,000,000", BENCH_MESH, BENCH_SHAPE(LARGE, 4), BENCH_INPUT_INTERLEAVED, .directions = 2},
+    {"packed20k", "cooked streams", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4), BENCH_INPUT_PACKED, .directions = 2},
+    {"packed1M", "cooked streams, 1,000,000", BENCH_MESH, BENCH_SHAPE(LARGE, 4), BENCH_INPUT_PACKED, .directions = 2},
+    {"packedout20k", "cooked streams, packed directions out", BENCH_MESH, BENCH_SHAPE(MIDDLE, 4), BENCH_INPUT_PACKED,
      .directions = 2, .packed_output = true},
-    {"packedout1M", "the same, 1,000,000", BENCH_MESH, SHAPE(LARGE, 4), BENCH_INPUT_PACKED, .directions = 2,
+    {"packedout1M", "the same, 1,000,000", BENCH_MESH, BENCH_SHAPE(LARGE, 4), BENCH_INPUT_PACKED, .directions = 2,
      .packed_output = true},
-    {"skeleton60", "60 joints, one", BENCH_SKELETON, SKELETON(60), .instance_count = 1},
-    {"skeleton100", "100 joints, one", BENCH_SKELETON, SKELETON(100), .instance_count = 1},
-    {"skeletons60", "60 joints, 1,000", BENCH_SKELETON, SKELETON(60), .instance_count = CROWD},
-    {"skeletons100", "100 joints, 1,000", BENCH_SKELETON, SKELETON(100), .instance_count = CROWD},
+    {"skeleton60", "60 joints, one", BENCH_SKELETON, BENCH_SKELETON(60), .instance_count = 1},
+    {"skeleton100", "100 joints, one", BENCH_SKELETON, BENCH_SKELETON(100), .instance_count = 1},
+    {"skeletons60", "60 joints, 1,000", BENCH_SKELETON, BENCH_SKELETON(60), .instance_count = CROWD},
+    {"skeletons100", "100 joints, 1,000", BENCH_SKELETON, BENCH_SKELETON(100), .instance_count = CROWD},
 };
 enum {
     SCENE_COUNT = sizeof scenes / sizeof *scenes

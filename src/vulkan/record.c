@@ -27,7 +27,6 @@ typedef struct batch {
     pelt_vk_timestamps timestamps;
     pelti_vk_work work;
     uint32_t palette_count;
-    uint32_t palette_parts;
     uint32_t conservative_count;
     pelti_vk_span palettes;     // gpu_palette_update, of each part
     pelti_vk_span conservative; // uint32_t, instances
@@ -79,7 +78,6 @@ static pelt_result prepare(batch *b, pelt_error *error)
 {
     pelt_vk_scene *scene = b->scene;
     b->palette_count = scene->written_count;
-    b->palette_parts = scene->written_parts;
     b->conservative_count = scene->marked_conservative;
     if (!pelti_vk_grow(scene->allocator, &scene->frames, &scene->frame_capacity, scene->frame_count + 1,
                        sizeof *scene->frames)) {
@@ -91,7 +89,7 @@ static pelt_result prepare(batch *b, pelt_error *error)
     }
     result = result == PELT_OK ? flush_tables(scene, error) : result;
     result = result == PELT_OK ? pelti_vk_work_prepare(scene, &b->work, error) : result;
-    VkDeviceSize palettes_size = b->palette_parts * sizeof(gpu_palette_update);
+    VkDeviceSize palettes_size = scene->written_parts * sizeof(gpu_palette_update);
     VkDeviceSize conservative_size = b->conservative_count * sizeof(uint32_t);
     result = result == PELT_OK ? take(scene->ring, palettes_size, &b->palettes, error) : result;
     return result == PELT_OK ? take(scene->ring, conservative_size, &b->conservative, error) : result;
@@ -204,14 +202,15 @@ static void record_items(batch *b)
 static void record_palettes(batch *b)
 {
     // A thread does three rows where each part has as many threads as joints.
-    uint64_t joints = b->scene->written_joints / b->palette_parts;
+    const uint32_t parts = b->scene->written_parts;
+    uint64_t joints = b->scene->written_joints / parts;
     uint32_t threads = 4;
     while (threads < GPU_PALETTE_THREADS && threads * 2 <= joints) {
         threads *= 2;
     }
     uint32_t together = GPU_PALETTE_THREADS / threads;
-    grid g = make_grid(b, (b->palette_parts - 1) / together + 1);
-    gpu_palette_push push = {b->palettes.address, b->palette_parts, threads, g.columns};
+    grid g = make_grid(b, (parts - 1) / together + 1);
+    gpu_palette_push push = {b->palettes.address, parts, threads, g.columns};
     dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
 }
 

@@ -20,8 +20,8 @@ layout(push_constant, scalar) uniform push_block
 MEMORY(readonly, palette_updates, gpu_palette_update, 4)
 
 // One row of the product (Dot2 of compensated.glsl's source): within one float spacing of the exact one and 2^-44 of
-// its terms. Where those leave the range of floats, or a
-// factor is as large as 2^128 - 2^115, it is their plain sum, which may be infinite or not a number.
+// its terms. Where those leave the range of floats, or a factor is as large as 2^128 - 2^115, it is their plain sum,
+// which may be infinite or not a number.
 vec4 multiply_row(vec4 row, mat3x4 bind)
 {
     vec4 products[3];
