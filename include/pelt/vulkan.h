@@ -69,6 +69,7 @@ typedef struct pelt_vk_support {
     uint32_t required_extension_count; // the first of them; the rest is optional
     uint32_t api_version;              // the lower of the device's and the instance's
     uint32_t subgroup_size;
+    uint32_t subgroup_capacity; // subgroups that the device has room for at a time, as an extension tells; 0: none does
     bool acceleration_structure; // optional: outputs can be build inputs
     bool ray_tracing_pipeline;   // optional: the default release covers ray-tracing shaders
 } pelt_vk_support;

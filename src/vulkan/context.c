@@ -78,6 +78,19 @@ static pelt_result check_optional(const pelt_vk_context *context, PFN_vkGetDevic
     return PELT_OK;
 }
 
+// Registers leave room for about half of the subgroups that a device can hold otherwise. Where it does not tell, it is
+// taken for a large one.
+static void choose_shapes(pelt_vk_context *context, bool is_cpu)
+{
+    const uint32_t usual_groups = 4096;
+    const pelt_vk_support *support = &context->support;
+    uint64_t threads = (uint64_t)support->subgroup_capacity * support->subgroup_size;
+    bool told = threads / GPU_SKIN_FEW_THREADS > 0 && threads / GPU_SKIN_FEW_THREADS < usual_groups * 16;
+    context->few_groups = told ? (uint32_t)(threads / GPU_SKIN_FEW_THREADS) : usual_groups / 2;
+    context->split_groups = is_cpu ? 0 : context->few_groups / 2;
+    context->resident_groups = told ? (support->subgroup_capacity + 1) / 2 : usual_groups;
+}
+
 static void ask_limits(pelt_vk_context *context)
 {
     VkPhysicalDevice device = context->options.physical.device;
@@ -100,6 +113,7 @@ static void ask_limits(pelt_vk_context *context)
     VkDeviceSize *block = &context->options.block_size;
     *block = *block ? *block : usual_block;
     *block = *block < context->max_buffer_size ? *block : context->max_buffer_size;
+    choose_shapes(context, properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU);
 }
 
 static pelt_result copy_families(pelt_vk_context *context, pelt_error *error)

@@ -21,10 +21,11 @@ static const uint32_t joint_bounds_words[] =
 #include "joint_bounds.comp.inc"
     ;
 
-enum { // shader.options, of skin_runs.comp; the specialisation constants 1 to 3
+enum { // shader.options, of skin_runs.comp; the specialisation constants 1 to 4
     WITH_DIRECTIONS = 1,
     ONE_BY_ONE = 2, // constant 2 is its opposite
-    FULL_ITEMS = 4
+    FULL_ITEMS = 4,
+    PARTS = 8
 };
 
 typedef struct shader {
@@ -42,8 +43,9 @@ static const shader shaders[PELTI_VK_PASS_COUNT] = {
     [PELTI_VK_SKIN_RUNS_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, 0},
     [PELTI_VK_SKIN_USUAL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_RUNS_THREADS, WITH_DIRECTIONS},
     [PELTI_VK_SKIN_USUAL_SMALL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, WITH_DIRECTIONS},
+    [PELTI_VK_SKIN_RUNS_FEW] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_FEW_THREADS, ONE_BY_ONE | PARTS},
     [PELTI_VK_SKIN_USUAL_FEW] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_FEW_THREADS,
-                                 WITH_DIRECTIONS | ONE_BY_ONE},
+                                 WITH_DIRECTIONS | ONE_BY_ONE | PARTS},
     [PELTI_VK_SKIN_RUNS_SMALL_FULL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS, FULL_ITEMS},
     [PELTI_VK_SKIN_USUAL_SMALL_FULL] = {skin_runs_words, sizeof skin_runs_words, GPU_SKIN_SMALL_THREADS,
                                         WITH_DIRECTIONS | FULL_ITEMS},
@@ -93,14 +95,15 @@ static pelt_result create_pipeline(pelt_vk_context *context, const shader *s, Vk
         VkBool32 with_directions;
         VkBool32 in_pairs;
         VkBool32 from_full_items;
+        VkBool32 in_parts;
     } values = {s->threads, (s->options & WITH_DIRECTIONS) != 0, (s->options & ONE_BY_ONE) == 0,
-                (s->options & FULL_ITEMS) != 0};
+                (s->options & FULL_ITEMS) != 0, (s->options & PARTS) != 0};
     if (context->support.subgroup_size > values.threads) {
         values.threads = context->support.subgroup_size;
     }
-    const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}};
+    const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}};
     VkSpecializationInfo constants = {
-        .mapEntryCount = 4, .pMapEntries = entries, .dataSize = sizeof values, .pData = &values};
+        .mapEntryCount = 5, .pMapEntries = entries, .dataSize = sizeof values, .pData = &values};
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,

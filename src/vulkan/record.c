@@ -4,22 +4,6 @@
 //     acquire | copies | barrier | palette, items | barrier | skin, joint bounds | barrier | reduce | release
 #include "scene.h"
 
-static pelti_vk_pass pass_of(uint32_t kind, uint32_t item_count, bool full)
-{
-    static const pelti_vk_pass passes[PELTI_VK_KIND_COUNT] = {
-        [PELTI_VK_KIND_USUAL_SMALL] = PELTI_VK_SKIN_USUAL_SMALL,
-        [PELTI_VK_KIND_RUNS_SMALL] = PELTI_VK_SKIN_RUNS_SMALL,
-        [PELTI_VK_KIND_USUAL] = PELTI_VK_SKIN_USUAL,
-        [PELTI_VK_KIND_RUNS] = PELTI_VK_SKIN_RUNS,
-        [PELTI_VK_KIND_ANY] = PELTI_VK_SKIN,
-    };
-    if (full) {
-        return kind == PELTI_VK_KIND_USUAL_SMALL ? PELTI_VK_SKIN_USUAL_SMALL_FULL : PELTI_VK_SKIN_RUNS_SMALL_FULL;
-    }
-    // Few items get more threads each.
-    return kind == PELTI_VK_KIND_USUAL && item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_SKIN_USUAL_FEW : passes[kind];
-}
-
 // What one record consists of. Spans are mapped memory of this frame.
 typedef struct batch {
     pelt_vk_scene *scene;
@@ -214,26 +198,52 @@ static void record_palettes(batch *b)
     dispatch(b, PELTI_VK_PALETTE, &push, sizeof push, g);
 }
 
+static pelti_vk_pass pass_of(const batch *b, uint32_t kind, bool full)
+{
+    static const pelti_vk_pass passes[PELTI_VK_KIND_COUNT] = {
+        [PELTI_VK_KIND_USUAL_SMALL] = PELTI_VK_SKIN_USUAL_SMALL,
+        [PELTI_VK_KIND_RUNS_SMALL] = PELTI_VK_SKIN_RUNS_SMALL,
+        [PELTI_VK_KIND_USUAL] = PELTI_VK_SKIN_USUAL,
+        [PELTI_VK_KIND_RUNS] = PELTI_VK_SKIN_RUNS,
+        [PELTI_VK_KIND_ANY] = PELTI_VK_SKIN,
+    };
+    if (full) {
+        return kind == PELTI_VK_KIND_USUAL_SMALL ? PELTI_VK_SKIN_USUAL_SMALL_FULL : PELTI_VK_SKIN_RUNS_SMALL_FULL;
+    }
+    // Few items get more threads each.
+    bool few = b->work.kind_items[kind] < b->scene->context->few_groups;
+    if (few && pelti_vk_kind_is_shared(kind)) {
+        return kind == PELTI_VK_KIND_USUAL ? PELTI_VK_SKIN_USUAL_FEW : PELTI_VK_SKIN_RUNS_FEW;
+    }
+    return passes[kind];
+}
+
 static void record_skin(batch *b)
 {
     pelt_vk_scene *scene = b->scene;
     uint32_t first = 0;
+    uint32_t first_group = 0;
     for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
         if (b->work.kind_items[k] > 0) {
             bool full = first < b->work.full_count;
-            grid g = make_grid(b, b->work.kind_items[k]);
+            uint32_t split = pelti_vk_kind_is_shared(k) ? b->work.split : 0;
+            uint32_t group_count = b->work.kind_items[k] << split;
+            grid g = make_grid(b, group_count);
             gpu_skin_push push = {.frame_items = full ? b->work.full_items + first * sizeof(gpu_full_item)
                                                       : b->work.frame_items + first * sizeof(gpu_frame_item),
                                   .instances = scene->instance_table.range.address,
-                                  .partials = b->work.partials + first * sizeof(pelt_box),
+                                  .partials = b->work.partials + first_group * sizeof(pelt_box),
                                   .boxes = scene->boxes.range.address,
-                                  .item_count = b->work.kind_items[k],
+                                  .group_count = group_count,
                                   .group_columns = g.columns,
                                   .zero = 0.0F,
                                   .three = 3,
-                                  .parity = b->work.parity};
-            dispatch(b, pass_of(k, b->work.kind_items[k], full), &push, sizeof push, g);
+                                  .parity = b->work.parity,
+                                  .split = split,
+                                  .ahead = scene->context->resident_groups};
+            dispatch(b, pass_of(b, k, full), &push, sizeof push, g);
             first += b->work.kind_items[k];
+            first_group += group_count;
         }
     }
     if (b->conservative_count > 0) {
@@ -247,8 +257,14 @@ static void record_skin(batch *b)
 static void record_reduce(batch *b)
 {
     grid g = make_grid(b, b->work.reduce_count);
-    gpu_reduce_push push = {b->work.frame_reduces, b->work.partials, b->scene->boxes.range.address,
-                            b->work.reduce_count, g.columns};
+    gpu_reduce_push push = {.reduces = b->work.frame_reduces,
+                            .partials = b->work.partials,
+                            .boxes = b->scene->boxes.range.address,
+                            .reduce_count = b->work.reduce_count,
+                            .group_columns = g.columns,
+                            .split = b->work.split,
+                            .shared_first = b->work.shared_first,
+                            .shared_count = b->work.shared_count};
     dispatch(b, PELTI_VK_REDUCE, &push, sizeof push, g);
 }
 

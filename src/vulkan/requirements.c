@@ -17,6 +17,7 @@ typedef struct answers {
     VkPhysicalDevice device;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceSubgroupProperties subgroup;
+    uint32_t subgroup_capacity;
     VkExtensionProperties *extensions;
     uint32_t extension_count;
     pelt_vk_features features;
@@ -69,18 +70,41 @@ static void init_features(pelt_vk_features *f)
     f->ray_tracing_pipeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_FEATURES_KHR;
 }
 
+// The makers' extensions that tell how large a device is need not be enabled to be asked.
+static void ask_subgroups(answers *a)
+{
+    a->subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+    VkPhysicalDeviceShaderCorePropertiesAMD amd = {.sType =
+                                                       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &a->subgroup};
+    if (has_extension(a, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+        a->subgroup.pNext = &nv;
+    } else if (has_extension(a, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+        a->subgroup.pNext = &amd;
+    } else if (has_extension(a, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) {
+        a->subgroup.pNext = &arm;
+    }
+    a->vk->vkGetPhysicalDeviceProperties2(a->device, &properties);
+    a->subgroup.pNext = NULL;
+    uint32_t amd_units = amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+    a->subgroup_capacity = nv.shaderSMCount * nv.shaderWarpsPerSM +
+                           amd_units * amd.simdPerComputeUnit * amd.wavefrontsPerSimd +
+                           arm.shaderCoreCount * arm.shaderWarpsPerCore;
+}
+
 // Version 1.1 has the functions; 1.2 the first two features. Structs that a device does not know are not chained.
 static void ask_features(answers *a, uint32_t version)
 {
     init_features(&a->features);
-    a->subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
     if (version < VK_API_VERSION_1_1) {
         return;
     }
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                              .pNext = &a->subgroup};
-    a->vk->vkGetPhysicalDeviceProperties2(a->device, &properties);
-
+    ask_subgroups(a);
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
     if (version >= VK_API_VERSION_1_2) {
         a->features.scalar_block_layout.pNext = features.pNext;
@@ -193,6 +217,7 @@ static void compare_limits(const answers *a, pelt_vk_support *out)
     const pelt_vk_need_kind limit = PELT_VK_NEED_LIMIT;
     const VkPhysicalDeviceLimits *limits = &a->properties.limits;
     out->subgroup_size = a->subgroup.subgroupSize;
+    out->subgroup_capacity = a->subgroup_capacity;
     pelt_vk_need *subgroup = require(out, limit, "subgroupSize", LEAST_SUBGROUP, out->subgroup_size,
                                      "shaders work with subgroups of 4 to 128 threads");
     subgroup->present = subgroup->present && out->subgroup_size <= MOST_SUBGROUP;

@@ -153,9 +153,16 @@ enum {
     PELTI_VK_KIND_RUNS,
     PELTI_VK_KIND_ANY,
     PELTI_VK_KIND_COUNT,
-    PELTI_VK_FEW_ITEMS = 2048, // fewer leave a large device idle
-    PELTI_VK_PART_JOINTS = 32  // most joints of what is a palette's part for the palette pass
+    PELTI_VK_WRITTEN_ITEMS = 2048, // the CPU writes a new list of fewer
+    PELTI_VK_MOST_SPLIT = 3,       // of an item of 1,024 vertices parts of 128
+    PELTI_VK_PART_JOINTS = 32      // most joints of what is a palette's part for the palette pass
 };
+
+// Whether several workgroups may share an item of this kind; such kinds stand side by side.
+static inline bool pelti_vk_kind_is_shared(uint32_t kind)
+{
+    return kind == PELTI_VK_KIND_USUAL || kind == PELTI_VK_KIND_RUNS;
+}
 
 // Where the list of a record lies.
 typedef enum pelti_vk_list_source {
@@ -181,7 +188,11 @@ typedef struct pelti_vk_work {
     uint32_t item_count;
     uint32_t reduce_count;
     pelti_vk_list_source source;
-    uint32_t parity; // of the list
+    uint32_t parity;       // of the list
+    uint32_t split;        // 1 << split workgroups share each of the items that can be shared,
+    uint32_t shared_first; // which are those from this one on,
+    uint32_t shared_count; // so many
+    uint32_t group_count;  // of all kinds
     uint32_t kind_updates[PELTI_VK_KIND_COUNT];
     uint32_t kind_items[PELTI_VK_KIND_COUNT];
     pelti_vk_span updates; // gpu_update, of a list that is made

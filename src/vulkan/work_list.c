@@ -77,20 +77,39 @@ static void choose_source(const pelt_vk_scene *scene, pelti_vk_work *work)
         work->kind_updates[kind]++;
         work->kind_items[kind] += scene->marked[i].item_count;
     }
-    work->source = work->item_count < PELTI_VK_FEW_ITEMS ? PELTI_VK_LIST_WRITTEN : PELTI_VK_LIST_MADE;
+    work->source = work->item_count < PELTI_VK_WRITTEN_ITEMS ? PELTI_VK_LIST_WRITTEN : PELTI_VK_LIST_MADE;
+}
+
+// A workgroup each would leave much of the device idle where there are few items, so that several share those of the
+// kinds that can be.
+static void choose_split(const pelt_vk_context *context, pelti_vk_work *work)
+{
+    for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
+        work->shared_first += k < PELTI_VK_KIND_USUAL ? work->kind_items[k] : 0;
+        work->shared_count += pelti_vk_kind_is_shared(k) ? work->kind_items[k] : 0;
+    }
+    work->group_count = work->item_count;
+    for (uint32_t split = 1; work->shared_count > 0 && split <= PELTI_VK_MOST_SPLIT; split++) {
+        uint64_t groups = work->item_count + ((uint64_t)work->shared_count << split) - work->shared_count;
+        if (groups <= context->split_groups) {
+            work->split = split;
+            work->group_count = (uint32_t)groups;
+        }
+    }
 }
 
 // ---- memory
 
-// Frame items and partial boxes for all items of this record, and reduces, for which at least two items each are
+// Frame items for all items of this record, partial boxes for all of its workgroups, of which there are no fewer, and
+// reduces, for which at least two items each are
 // needed.
-static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t item_count, pelt_error *error)
+static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t group_count, pelt_error *error)
 {
-    if (item_count <= scene->scratch_items) {
+    if (group_count <= scene->scratch_items) {
         return PELT_OK;
     }
     uint64_t capacity = scene->scratch_items ? scene->scratch_items : 1024;
-    while (capacity < item_count) {
+    while (capacity < group_count) {
         capacity *= 2;
     }
     if (!pelti_vk_retirement_reserve(&scene->retirement, 1)) {
@@ -139,7 +158,8 @@ pelt_result pelti_vk_work_prepare(pelt_vk_scene *scene, pelti_vk_work *work, pel
                             .item_count = (uint32_t)scene->marked_items,
                             .reduce_count = scene->marked_reduced};
     choose_source(scene, work);
-    pelt_result result = reserve_scratch(scene, work->item_count, error);
+    choose_split(scene->context, work);
+    pelt_result result = reserve_scratch(scene, work->group_count, error);
     result = result == PELT_OK ? take_spans(scene, work, error) : result;
     bool writes = work->source == PELTI_VK_LIST_WRITTEN;
     work->full_items = scene->scratch.address;

@@ -53,6 +53,9 @@ static void edit_properties(VkPhysicalDeviceProperties *properties)
     if (peltt_vk_fake_state.version != 0) {
         properties->apiVersion = peltt_vk_fake_state.version;
     }
+    if (peltt_vk_fake_state.discrete) {
+        properties->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    }
     VkPhysicalDeviceLimits *limits = &properties->limits;
     set_limit(&limits->maxComputeWorkGroupInvocations, "maxComputeWorkGroupInvocations");
     set_limit(&limits->maxComputeWorkGroupSize[0], "maxComputeWorkGroupSize");
@@ -66,9 +69,48 @@ static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device, VkPhys
     edit_properties(out);
 }
 
+// Fills in the struct of the maker's extension, if it is one.
+static bool fill_maker(VkBaseOutStructure *at)
+{
+    void *data = at;
+    const char *extension = NULL;
+    if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV) {
+        extension = VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME;
+        VkPhysicalDeviceShaderSMBuiltinsPropertiesNV *nv = data;
+        nv->shaderSMCount = 132;
+        nv->shaderWarpsPerSM = 64;
+    } else if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD) {
+        extension = VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME;
+        VkPhysicalDeviceShaderCorePropertiesAMD *amd = data;
+        amd->shaderEngineCount = 4;
+        amd->shaderArraysPerEngineCount = 2;
+        amd->computeUnitsPerShaderArray = 10;
+        amd->simdPerComputeUnit = 2;
+        amd->wavefrontsPerSimd = 16;
+    } else if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM) {
+        extension = VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME;
+        VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM *arm = data;
+        arm->shaderCoreCount = 10;
+        arm->shaderWarpsPerCore = 48;
+    }
+    if (extension) { // asked for only where the device has the extension
+        assert_non_null(peltt_vk_fake_state.maker);
+        assert_string_equal(extension, peltt_vk_fake_state.maker);
+    }
+    return extension != NULL;
+}
+
+// The real device, which may not know the struct of a maker's extension, does not see it.
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
 {
+    VkBaseOutStructure *before = (VkBaseOutStructure *)(void *)out;
+    while (before->pNext && !(peltt_vk_fake_state.maker && fill_maker(before->pNext))) {
+        before = before->pNext;
+    }
+    VkBaseOutStructure *own = before->pNext;
+    before->pNext = own ? own->pNext : NULL;
     REAL(vkGetPhysicalDeviceProperties2)(device, out);
+    before->pNext = own;
     edit_properties(&out->properties);
     for (VkBaseOutStructure *at = out->pNext; at; at = at->pNext) {
         if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
@@ -121,6 +163,16 @@ static const char *const optional_extensions[] = {VK_KHR_DEFERRED_HOST_OPERATION
                                                   VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME,
                                                   VK_KHR_RAY_TRACING_PIPELINE_EXTENSION_NAME};
 
+static const char *const maker_extensions[] = {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME,
+                                               VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME,
+                                               VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME};
+
+static void invent_extension(VkExtensionProperties *out, const char *name)
+{
+    memset(out, 0, sizeof *out);
+    memcpy(out->extensionName, name, strlen(name));
+}
+
 // All extensions as the library is to see them.
 static uint32_t list_extensions(VkPhysicalDevice device, VkExtensionProperties *out, uint32_t capacity)
 {
@@ -132,6 +184,9 @@ static uint32_t list_extensions(VkPhysicalDevice device, VkExtensionProperties *
         for (size_t j = 0; j < 3; j++) {
             is_optional = is_optional || strcmp(out[i].extensionName, optional_extensions[j]) == 0;
         }
+        for (size_t j = 0; j < 3; j++) {
+            is_optional = is_optional || strcmp(out[i].extensionName, maker_extensions[j]) == 0;
+        }
         if (!is_optional && !is_hidden(out[i].extensionName) && !peltt_vk_fake_state.no_extensions) {
             out[kept++] = out[i];
         }
@@ -139,9 +194,12 @@ static uint32_t list_extensions(VkPhysicalDevice device, VkExtensionProperties *
     for (size_t j = 0; j < 3 && peltt_vk_fake_state.optional; j++) {
         if (!is_hidden(optional_extensions[j])) {
             assert_true(kept < capacity);
-            memset(&out[kept], 0, sizeof *out);
-            memcpy(out[kept++].extensionName, optional_extensions[j], strlen(optional_extensions[j]));
+            invent_extension(&out[kept++], optional_extensions[j]);
         }
+    }
+    if (peltt_vk_fake_state.maker) {
+        assert_true(kept < capacity);
+        invent_extension(&out[kept++], peltt_vk_fake_state.maker);
     }
     return kept;
 }

@@ -14,6 +14,8 @@ typedef struct peltt_vk_fake {
     uint64_t limit_value;    // this value
     uint32_t version;        // of the device; 0 = its own
     uint32_t family_count;   // queue families, all with compute; 0 = its own
+    const char *maker;       // an extension that tells how large the device is, with the numbers below; NULL = none
+    bool discrete;           // is a discrete GPU
     bool optional;           // has all optional extensions and features
     bool no_extensions;      // not one
     VkResult enumerate;      // result of vkEnumerateDeviceExtensionProperties; VK_SUCCESS = its own
@@ -31,6 +33,12 @@ typedef struct peltt_vk_fake {
     uint32_t push_bytes;  // of the pipeline layout
     VkPipelineCache cache;
 } peltt_vk_fake;
+
+enum { // subgroups that a fake device has room for by its maker's extension
+    PELTT_VK_FAKE_NV = 132 * 64,
+    PELTT_VK_FAKE_AMD = 4 * 2 * 10 * 2 * 16,
+    PELTT_VK_FAKE_ARM = 10 * 48
+};
 
 extern peltt_vk_fake peltt_vk_fake_state;
 

@@ -41,6 +41,7 @@ static pelti_vk_pass choose_pass(const peltt_vk_skinned *s, uint32_t turn)
                                                                           PELTI_VK_SKIN_USUAL,
                                                                           PELTI_VK_SKIN_RUNS_SMALL,
                                                                           PELTI_VK_SKIN_USUAL_SMALL,
+                                                                          PELTI_VK_SKIN_RUNS_FEW,
                                                                           PELTI_VK_SKIN_USUAL_FEW,
                                                                           PELTI_VK_SKIN_RUNS_SMALL_FULL,
                                                                           PELTI_VK_SKIN_USUAL_SMALL_FULL};
@@ -50,8 +51,9 @@ static pelti_vk_pass choose_pass(const peltt_vk_skinned *s, uint32_t turn)
     if (!s->runs || s->instance.morph_count > 0) {
         return PELTI_VK_SKIN;
     }
-    bool any = pass == PELTI_VK_SKIN || pass == PELTI_VK_SKIN_RUNS_SMALL || pass == PELTI_VK_SKIN_RUNS_SMALL_FULL;
-    return any || directions ? pass : PELTI_VK_SKIN_RUNS;
+    bool usual = pass == PELTI_VK_SKIN_USUAL || pass == PELTI_VK_SKIN_USUAL_SMALL || pass == PELTI_VK_SKIN_USUAL_FEW ||
+                 pass == PELTI_VK_SKIN_USUAL_SMALL_FULL;
+    return !usual || directions ? pass : PELTI_VK_SKIN_RUNS;
 }
 
 // Full items of what the frame items name, made by the pass that does so.
@@ -71,44 +73,69 @@ static uint64_t make_full_items(const gpu_frame_item *items, uint32_t count, uin
     return push.full_items;
 }
 
+// The items of one pipeline, in the order of the meshes.
+typedef struct pipeline_items {
+    pelti_vk_pass pass;
+    gpu_frame_item *items;
+    uint32_t count;
+} pipeline_items;
+
+static void add_items(pipeline_items *list, uint32_t instance)
+{
+    const peltt_vk_skinned *s = &peltt_vk_skin_meshes[instance];
+    for (uint32_t k = 0; k < s->item_count; k++) {
+        list->items[list->count++] =
+            (gpu_frame_item){s->instance.mesh, instance | (s->shape.parity ? GPU_PARITY : 0), k};
+    }
+}
+
+static void run_pipeline(const pipeline_items *list, gpu_skin_push push)
+{
+    if (list->count == 0) {
+        return;
+    }
+    if (list->pass == PELTI_VK_SKIN_RUNS_SMALL_FULL || list->pass == PELTI_VK_SKIN_USUAL_SMALL_FULL) {
+        push.frame_items = make_full_items(list->items, list->count, push.instances);
+    }
+    push.group_count = list->count << push.split;
+    peltt_vk_passes_run(&peltt_vk_skin_passes, list->pass, &push, sizeof push, push.group_count, push.group_columns);
+}
+
 peltt_vk_skin_boxes peltt_vk_skin_run(uint32_t count, uint32_t columns)
 {
     static uint32_t turn;
+    turn++;
     peltt_vk_skin_boxes out = {0};
+    uint32_t item_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         peltt_vk_skinned_upload(&peltt_vk_skin_meshes[i]);
-        out.group_count += peltt_vk_skin_meshes[i].item_count;
+        item_count += peltt_vk_skin_meshes[i].item_count;
     }
-    gpu_skin_push push = {.group_columns = columns, .three = 3};
-    gpu_frame_item *items =
-        peltt_vk_passes_take(&peltt_vk_skin_passes, out.group_count * sizeof *items, &push.frame_items);
+    const uint32_t split = turn % 4;
+    gpu_skin_push push = {.group_columns = columns, .three = 3, .ahead = turn % 3};
+    gpu_frame_item *items = peltt_vk_passes_take(&peltt_vk_skin_passes, item_count * sizeof *items, &push.frame_items);
     gpu_instance *instances = peltt_vk_passes_take(&peltt_vk_skin_passes, count * sizeof *instances, &push.instances);
-    out.partials = peltt_vk_passes_take(&peltt_vk_skin_passes, out.group_count * sizeof(pelt_box), &push.partials);
+    uint32_t most_groups = item_count << split;
+    out.partials = peltt_vk_passes_take(&peltt_vk_skin_passes, most_groups * sizeof(pelt_box), &push.partials);
     out.boxes = peltt_vk_passes_take(&peltt_vk_skin_passes, count * sizeof(pelt_box), &push.boxes);
-    turn++;
-    uint32_t at = 0;
+    uint32_t group = 0;
     for (uint32_t pass = 0; pass < PELTI_VK_PASS_COUNT; pass++) {
+        pipeline_items list = {.pass = (pelti_vk_pass)pass, .items = items};
         gpu_skin_push own = push;
-        own.frame_items += at * sizeof *items;
-        own.partials += at * sizeof(pelt_box);
+        own.split = pass == PELTI_VK_SKIN_RUNS_FEW || pass == PELTI_VK_SKIN_USUAL_FEW ? split : 0;
         for (uint32_t i = 0; i < count; i++) {
-            if ((uint32_t)choose_pass(&peltt_vk_skin_meshes[i], turn + i) != pass) {
-                continue;
-            }
-            instances[i] = peltt_vk_skin_meshes[i].instance;
-            out.groups[i] = at;
-            for (uint32_t k = 0; k < peltt_vk_skin_meshes[i].item_count; k++) {
-                uint32_t instance = i | (peltt_vk_skin_meshes[i].shape.parity ? GPU_PARITY : 0);
-                items[at++] = (gpu_frame_item){peltt_vk_skin_meshes[i].instance.mesh, instance, k};
-                own.item_count++;
+            if ((uint32_t)choose_pass(&peltt_vk_skin_meshes[i], turn + i) == pass) {
+                instances[i] = peltt_vk_skin_meshes[i].instance;
+                out.groups[i] = group + (list.count << own.split);
+                out.parts[i] = 1U << own.split;
+                add_items(&list, i);
             }
         }
-        if (own.item_count > 0 && (pass == PELTI_VK_SKIN_RUNS_SMALL_FULL || pass == PELTI_VK_SKIN_USUAL_SMALL_FULL)) {
-            own.frame_items = make_full_items(items + at - own.item_count, own.item_count, push.instances);
-        }
-        if (own.item_count > 0) {
-            peltt_vk_passes_run(&peltt_vk_skin_passes, (pelti_vk_pass)pass, &own, sizeof own, own.item_count, columns);
-        }
+        run_pipeline(&list, own);
+        items += list.count;
+        push.frame_items += list.count * sizeof *items;
+        push.partials += ((uint64_t)list.count << own.split) * sizeof(pelt_box);
+        group += list.count << own.split;
     }
     return out;
 }
@@ -129,25 +156,38 @@ static pelt_box box_of(const float *positions, uint32_t first, uint32_t count)
     return box;
 }
 
+// What workgroups that share an item wrote: each takes as many vertices as the others, up to the next multiple of 32,
+// and the last ones what is left.
+static void check_partials(const peltt_vk_skinned *s, const gpu_item *item, const pelt_box *partials, uint32_t parts)
+{
+    uint32_t size = (item->vertex_count + parts - 1) / parts;
+    size = (size + 31) / 32 * 32;
+    for (uint32_t p = 0; p < parts; p++) {
+        uint32_t first = p * size < item->vertex_count ? p * size : item->vertex_count;
+        uint32_t left = item->vertex_count - first;
+        pelt_box want = box_of(peltt_vk_skin_written(s), item->first_vertex + first, left < size ? left : size);
+        assert_memory_equal(&partials[p], &want, sizeof want);
+    }
+}
+
 void peltt_vk_skin_check_boxes(const peltt_vk_skin_boxes *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const peltt_vk_skinned *s = &peltt_vk_skin_meshes[i];
-        uint32_t group = b->groups[i];
+        const pelt_box *partials = &b->partials[b->groups[i]];
         bool exact = s->shape.flags & GPU_INSTANCE_EXACT;
         bool whole = s->item_count == 1;
-        if (!exact || !whole) {
+        if (exact && whole) {
+            pelt_box want = box_of(peltt_vk_skin_written(s), s->items[0].first_vertex, s->items[0].vertex_count);
+            assert_memory_equal(&b->boxes[i], &want, sizeof want);
+        } else {
             assert_true(peltt_vk_passes_untouched(&b->boxes[i], sizeof(pelt_box)));
         }
-        for (uint32_t k = 0; k < s->item_count; k++, group++) {
-            pelt_box want = box_of(peltt_vk_skin_written(s), s->items[k].first_vertex, s->items[k].vertex_count);
-            if (exact && whole) {
-                assert_memory_equal(&b->boxes[i], &want, sizeof want);
-            }
+        for (uint32_t k = 0; k < s->item_count; k++, partials += b->parts[i]) {
             if (exact && !whole) {
-                assert_memory_equal(&b->partials[group], &want, sizeof want);
+                check_partials(s, &s->items[k], partials, b->parts[i]);
             } else {
-                assert_true(peltt_vk_passes_untouched(&b->partials[group], sizeof(pelt_box)));
+                assert_true(peltt_vk_passes_untouched(partials, b->parts[i] * sizeof *partials));
             }
         }
     }

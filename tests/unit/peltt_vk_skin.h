@@ -17,11 +17,11 @@ typedef struct peltt_vk_skin_boxes {
     pelt_box *partials;                    // by workgroup
     pelt_box *boxes;                       // by instance
     uint32_t groups[PELTT_VK_SKIN_MESHES]; // first workgroup of each instance
-    uint32_t group_count;
+    uint32_t parts[PELTT_VK_SKIN_MESHES];  // workgroups that share each of its items
 } peltt_vk_skin_boxes;
 
 enum {
-    PELTT_VK_SKIN_PIPELINES = 8
+    PELTT_VK_SKIN_PIPELINES = 9
 };
 
 // Skins the first count meshes, as instances 0, 1, ...

@@ -355,6 +355,41 @@ static void workgroups_fill_subgroups(void **state)
     }
 }
 
+// By the threads that a device has room for: with few workgroups of 128 it would be left idle, and half of its
+// subgroups run at a time. A processor is not left idle by few.
+static void shapes_come_from_the_device(void **state)
+{
+    (void)state;
+    peltt_vk_create(&vk, NULL);
+    static const struct {
+        const char *maker;
+        uint64_t subgroup_size;
+        bool discrete;
+        uint32_t few;
+        uint32_t shared;
+        uint32_t resident;
+    } cases[] = {
+        {NULL, 32, true, 2048, 1024, 4096},
+        {NULL, 32, false, 2048, 0, 4096},
+        {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, 32, true, 132 * 16, 132 * 8, 132 * 32},
+        {VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME, 64, true, 80 * 16, 80 * 8, 80 * 16},
+        {VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, 16, true, 10 * 6, 10 * 3, 10 * 24},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pelt_vk_context_options options = fake_options();
+        peltt_vk_fake_state.maker = cases[i].maker;
+        peltt_vk_fake_state.discrete = cases[i].discrete;
+        peltt_vk_fake_state.limit = "subgroupSize";
+        peltt_vk_fake_state.limit_value = cases[i].subgroup_size;
+        pelt_vk_context *context = NULL;
+        assert_int_equal(pelt_vk_context_create(&options, &context, NULL), PELT_OK);
+        assert_int_equal(context->few_groups, cases[i].few);
+        assert_int_equal(context->split_groups, cases[i].shared);
+        assert_int_equal(context->resident_groups, cases[i].resident);
+        pelt_vk_context_destroy(context);
+    }
+}
+
 static void a_pipeline_cache_is_used_once(void **state)
 {
     (void)state;
@@ -474,6 +509,7 @@ int main(void)
         cmocka_unit_test_teardown(every_failing_creation_leaves_nothing, teardown),
         cmocka_unit_test_teardown(workgroups_and_constants_are_within_limits, teardown),
         cmocka_unit_test_teardown(workgroups_fill_subgroups, teardown),
+        cmocka_unit_test_teardown(shapes_come_from_the_device, teardown),
         cmocka_unit_test_teardown(a_pipeline_cache_is_used_once, teardown),
         cmocka_unit_test_teardown(the_callers_vulkan_allocator_is_used, teardown),
         cmocka_unit_test_teardown(contexts_do_not_disturb_each_other, teardown),

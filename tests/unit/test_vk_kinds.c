@@ -2,6 +2,7 @@
 // Which pipeline an item goes to must not show: instances of every kind in one record, those that change their kind
 // with their morph weights, and numbers of vertices and items on both sides of where the kind changes.
 #include "peltt_vk_scene.h"
+#include "vulkan/vulkan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,12 +156,53 @@ static void few_and_many_items(void **state)
     peltt_vk_model_free(model);
 }
 
+// As many workgroups share each item as keep the device busy, while all items are of kinds that can be shared; alone
+// in their mesh they never are. A device of every size, lists that are written, made and kept, and a mesh that cannot.
+static void few_items_are_shared(void **state)
+{
+    (void)state;
+    enum {
+        SHARED = 6 // actors whose items can be
+    };
+    static const uint32_t counts[SHARED + 1] = {1023, 1025, 1056, 2500, 5000, 300, 1500};
+    static const uint32_t omits[SHARED + 1] = {0, PELT_VK_OMIT_TANGENTS, 0, PELT_VK_OMIT_NORMALS, 0, 0, 0};
+    static const uint32_t split_groups[] = {1024, 128, 64, 32, 31, 0};
+    peltt_vk_stage stage;
+    peltt_vk_stage_open(&stage, NULL, NULL, NULL);
+    peltt_vk_model *models[SHARED + 1];
+    peltt_vk_actor actors[SHARED + 1];
+    peltt_random random = {5};
+    for (uint32_t i = 0; i <= SHARED; i++) {
+        const peltt_vk_shape shape = {
+            .vertex_count = counts[i], .influence_count = i < SHARED ? 4 : 6, .joint_count = 2 * JOINTS};
+        models[i] = peltt_vk_model_make(&shape, 60 + i);
+        peltt_vk_actor_add(&stage, &actors[i], models[i], &(pelt_vk_instance_options){.omit = omits[i]});
+    }
+    for (size_t k = 0; k < sizeof split_groups / sizeof *split_groups; k++) {
+        stage.context->split_groups = split_groups[k];
+        for (uint32_t frame = 0; frame < 6; frame++) {
+            uint32_t count = frame > 0 && frame < 5 ? SHARED : SHARED + 1;
+            for (uint32_t i = 0; i < count; i++) {
+                peltt_vk_actor_move(&stage, &actors[i], true, &random);
+            }
+            peltt_vk_worst worst = {0};
+            assert_int_equal(peltt_vk_play(&stage, SHARED + 1, actors, &worst).instance_count, count);
+        }
+    }
+    for (uint32_t i = 0; i <= SHARED; i++) {
+        peltt_vk_actor_remove(&stage, &actors[i]);
+        peltt_vk_model_free(models[i]);
+    }
+    peltt_vk_stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_change_from_frame_to_frame),
         cmocka_unit_test(kinds_stay_from_frame_to_frame),
         cmocka_unit_test(few_and_many_items),
+        cmocka_unit_test(few_items_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,6 +286,29 @@ static void what_is_optional_refuses_nothing(void **state)
     }
 }
 
+static void the_makers_extensions_tell_the_size(void **state)
+{
+    (void)state;
+    peltt_vk_create(&vk, NULL);
+    static const struct {
+        const char *maker;
+        uint32_t capacity;
+    } cases[] = {
+        {NULL, 0},
+        {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, PELTT_VK_FAKE_NV},
+        {VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME, PELTT_VK_FAKE_AMD},
+        {VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, PELTT_VK_FAKE_ARM},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pelt_vk_physical physical = fake();
+        peltt_vk_fake_state.maker = cases[i].maker;
+        pelt_vk_support support;
+        assert_int_equal(pelt_vk_requirements(&physical, &support, NULL), PELT_OK);
+        assert_int_equal(support.subgroup_capacity, cases[i].capacity);
+        assert_false(cases[i].maker && lists_extension(&support, cases[i].maker)); // it need not be enabled
+    }
+}
+
 static void extensions_are_listed_whatever_happens(void **state)
 {
     (void)state;
@@ -384,6 +407,7 @@ int main(void)
         cmocka_unit_test_teardown(the_lower_version_counts, teardown),
         cmocka_unit_test_teardown(vulkan_1_2_needs_the_synchronization_extension, teardown),
         cmocka_unit_test_teardown(what_is_optional_refuses_nothing, teardown),
+        cmocka_unit_test_teardown(the_makers_extensions_tell_the_size, teardown),
         cmocka_unit_test_teardown(extensions_are_listed_whatever_happens, teardown),
         cmocka_unit_test_teardown(a_missing_function_is_named, teardown),
         cmocka_unit_test(the_feature_chain_ends_in_what_was_given),

@@ -3,6 +3,7 @@
 // path gives for its last update; those that were not updated hold the same bits as before.
 #include "peltt_vk_life.h"
 #include "peltt_vk_tap.h"
+#include "vulkan/vulkan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -257,6 +258,9 @@ static uint32_t live(uint64_t seed)
     const pelt_vk_scene_options options = {.allow_conservative = true, .item_vertices = items[seed % 5]};
     const peltt_vk_options device = {.api_version = seed % 3 == 0 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3};
     peltt_vk_stage_open(&p->life.stage, &device, &options, seed % 2 == 0 ? small_blocks : peltt_vk_tap_install);
+    // Items are shared as on a large device, which the software device is not, and memory ahead is touched.
+    p->life.stage.context->split_groups = seed % 4 < 2 ? 0 : 1024;
+    p->life.stage.context->resident_groups = 1 + (uint32_t)(seed % 3);
     peltt_vk_tap_state.fail_count = 64;
     peltt_vk_tap_state.fail_with = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     peltt_vk_life_begin(&p->life);

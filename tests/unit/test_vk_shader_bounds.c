@@ -217,7 +217,7 @@ static void run_skin(uint64_t instances)
     }
     gpu_skin_push push = {.frame_items = peltt_vk_passes_put(&passes, items, sizeof items),
                           .instances = instances,
-                          .item_count = MODEL_COUNT,
+                          .group_count = MODEL_COUNT,
                           .group_columns = 7,
                           .three = 3};
     peltt_vk_passes_run(&passes, PELTI_VK_SKIN, &push, sizeof push, MODEL_COUNT, 7);

@@ -357,19 +357,28 @@ static pelt_box random_partial(peltt_random *random)
     return box;
 }
 
-static void reduce_test(void)
+static void reduce_test(uint32_t split)
 {
-    peltt_random random = {passes.threads + 1};
+    peltt_random random = {passes.threads + 1 + split};
     peltt_vk_passes_reset(&passes);
     gpu_reduce reduces[REDUCE_COUNT];
     pelt_box wanted[REDUCE_COUNT];
-    uint32_t partial_count = 3; // of someone else, at both ends
+    uint32_t item_count = 3; // of someone else, at both ends
     for (uint32_t i = 0; i < REDUCE_COUNT; i++) {
-        reduces[i] = (gpu_reduce){(i * 7 + 3) % BOX_SLOTS, partial_count, partial_counts[i]};
-        partial_count += partial_counts[i];
+        reduces[i] = (gpu_reduce){(i * 7 + 3) % BOX_SLOTS, item_count, partial_counts[i]};
+        item_count += partial_counts[i];
     }
-    partial_count += 3;
-    gpu_reduce_push push = {.reduce_count = REDUCE_COUNT, .group_columns = 4};
+    // Some in the middle are shared.
+    const uint32_t first_shared = REDUCE_COUNT / 3;
+    const uint32_t last_shared = REDUCE_COUNT * 2 / 3;
+    const uint32_t shared_first = reduces[first_shared].first_item;
+    const uint32_t shared_count = reduces[last_shared + 1].first_item - shared_first;
+    uint32_t partial_count = item_count + (shared_count << split) - shared_count + 3;
+    gpu_reduce_push push = {.reduce_count = REDUCE_COUNT,
+                            .group_columns = 4,
+                            .split = split,
+                            .shared_first = shared_first,
+                            .shared_count = shared_count};
     pelt_box *partials = peltt_vk_passes_take(&passes, partial_count * sizeof *partials, &push.partials);
     for (uint32_t i = 0; i < partial_count; i++) {
         for (int k = 0; k < 3; k++) {
@@ -377,10 +386,12 @@ static void reduce_test(void)
             partials[i].max[k] = FLT_MAX;
         }
     }
+    uint32_t at = 3;
     for (uint32_t i = 0; i < REDUCE_COUNT; i++) {
         wanted[i] = pelt_box_empty();
-        for (uint32_t k = 0; k < partial_counts[i]; k++) {
-            pelt_box *box = &partials[reduces[i].first_item + k];
+        uint32_t parts = i < first_shared || i > last_shared ? 1 : 1U << split;
+        for (uint32_t k = 0; k < partial_counts[i] * parts; k++, at++) {
+            pelt_box *box = &partials[at];
             *box = random_partial(&random);
             for (int c = 0; c < 3; c++) {
                 wanted[i].min[c] = box->min[c] < wanted[i].min[c] ? box->min[c] : wanted[i].min[c];
@@ -401,10 +412,17 @@ static void reduce_test(void)
     }
 }
 
+static void reduce_tests(void)
+{
+    for (uint32_t split = 0; split < 4; split++) {
+        reduce_test(split);
+    }
+}
+
 static void reduce_unites_any_number_of_partials(void **state)
 {
     (void)state;
-    run_with_sizes(reduce_test);
+    run_with_sizes(reduce_tests);
 }
 
 int main(void)

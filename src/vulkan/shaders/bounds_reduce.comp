@@ -27,13 +27,23 @@ struct partial_box {
 
 MEMORY(readonly, partials, partial_box, 4)
 
+// From items to their partial boxes. All items of an instance are shared, or none is.
+gpu_reduce partials_of(gpu_reduce items)
+{
+    uint before = min(max(items.first_item, push.shared_first) - push.shared_first, push.shared_count);
+    bool is_shared = items.first_item >= push.shared_first && before < push.shared_count;
+    items.first_item += (before << push.split) - before;
+    items.item_count <<= is_shared ? push.split : 0u;
+    return items;
+}
+
 void main()
 {
     uint group = group_index(push.group_columns);
     if (group >= push.reduce_count) {
         return;
     }
-    gpu_reduce reduce = reduces(push.reduces).at[group];
+    gpu_reduce reduce = partials_of(reduces(push.reduces).at[group]);
     keyed_box box = box_empty();
     // Four at a time, so that their loads wait for memory together; the last one may be taken more than once.
     uint last = reduce.first_item + reduce.item_count - 1u;

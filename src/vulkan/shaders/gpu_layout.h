@@ -28,7 +28,9 @@
 #define GPU_REDUCE_THREADS 128
 #define GPU_BOUNDS_THREADS 64
 
-#define GPU_BLOCK 64u // vertices
+#define GPU_BLOCK 64u       // vertices
+#define GPU_TOUCH_EACH 256u // workgroups of small items, which read up to 8 KiB each: no page of 2 MiB is passed by
+#define GPU_PART 32u        // vertices; parts of an item that workgroups share are multiples of it
 
 // gpu_mesh.encoding
 #define GPU_WEIGHTS_SORTED 0u
@@ -248,13 +250,15 @@ GPU_STRUCT(gpu_skin_push)
 {
     GPU_ADDRESS frame_items; // gpu_frame_item or gpu_full_item, one a workgroup
     GPU_ADDRESS instances;   // gpu_instance
-    GPU_ADDRESS partials;    // 6 floats an item, result; for instances of more than one item
+    GPU_ADDRESS partials;    // 6 floats a workgroup, result; for instances of more than one item
     GPU_ADDRESS boxes;       // 6 floats an instance, result; for instances of one item
-    GPU_UINT item_count;
+    GPU_UINT group_count;    // the items << split
     GPU_UINT group_columns;
     float zero;      // +0, which no compiler may know: added to -0 it gives +0
     GPU_UINT three;  // 3, which no compiler may know: loops that are not to be unrolled
     GPU_UINT parity; // GPU_PARITY where all frame items mean the other positions, else 0
+    GPU_UINT split;  // 1 << split workgroups share an item
+    GPU_UINT ahead;  // about so many workgroups run at a time
     GPU_UINT reserved;
 }
 GPU_END(gpu_skin_push)
@@ -266,6 +270,10 @@ GPU_STRUCT(gpu_reduce_push)
     GPU_ADDRESS boxes; // result
     GPU_UINT reduce_count;
     GPU_UINT group_columns;
+    GPU_UINT split;        // 1 << split partial boxes each of
+    GPU_UINT shared_first; // the items from this one on,
+    GPU_UINT shared_count; // so many; one of all others
+    GPU_UINT reserved;
 }
 GPU_END(gpu_reduce_push)
 
@@ -293,8 +301,8 @@ static_assert(sizeof(gpu_full_item) == 64, "gpu_full_item");
 static_assert(sizeof(gpu_reduce) == 12, "gpu_reduce");
 static_assert(sizeof(gpu_palette_push) == 24, "gpu_palette_push");
 static_assert(sizeof(gpu_items_push) == 56, "gpu_items_push");
-static_assert(sizeof(gpu_skin_push) == 56, "gpu_skin_push");
-static_assert(sizeof(gpu_reduce_push) == 32, "gpu_reduce_push");
+static_assert(sizeof(gpu_skin_push) == 64, "gpu_skin_push");
+static_assert(sizeof(gpu_reduce_push) == 48, "gpu_reduce_push");
 static_assert(sizeof(gpu_bounds_push) == 32, "gpu_bounds_push");
 #endif
 #endif

@@ -112,7 +112,7 @@ keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint nu
 void main()
 {
     uint group = group_index(push.group_columns);
-    if (group >= push.item_count) {
+    if (group >= push.group_count) {
         return;
     }
     gpu_frame_item frame_item = frame_items(push.frame_items).at[group];

@@ -21,6 +21,8 @@ layout(constant_id = 1) const bool WITH_DIRECTIONS = false;
 layout(constant_id = 2) const bool IN_PAIRS = true;
 // The list says all of an item, so that no record is read.
 layout(constant_id = 3) const bool FROM_FULL_ITEMS = false;
+// Several workgroups may share an item.
+layout(constant_id = 4) const bool IN_PARTS = false;
 
 #include "box.glsl"
 #include "directions.glsl"
@@ -351,17 +353,52 @@ keyed_box skin_item(gpu_instance instance, gpu_mesh mesh, gpu_item item, uint pa
     return exact_box(w, s);
 }
 
+// Reads what a workgroup far behind begins with, so that its addresses have been translated by then: whoever comes
+// first to a page of memory that was not in use lately has to wait. Inputs only, as others write the outputs. push.zero
+// keeps compilers from dropping the load.
+void touch_ahead(uint group)
+{
+    uint later = group + push.ahead;
+    if (group % GPU_TOUCH_EACH == 0u && later < push.group_count && gl_LocalInvocationIndex < 2u) {
+        gpu_full_item item = full_items(push.frame_items).at[later];
+        bool is_palette = gl_LocalInvocationIndex == 0u;
+        uint value = uints(is_palette ? item.palette : advance(item.mesh, item.mesh_vertices)).at[0];
+        if ((value & floatBitsToUint(push.zero)) != 0u) {
+            out_uints(push.partials).at[0] = value;
+        }
+    }
+}
+
+// Makes the item what its workgroup number part has of it: a multiple of GPU_PART vertices, the rest, or nothing.
+void take_part(uint part, inout gpu_item item)
+{
+    uint unit = GPU_PART << push.split;
+    uint size = (item.vertex_count + unit - 1u) / unit * GPU_PART;
+    uint first = min(part * size, item.vertex_count);
+    item.first_vertex += first;
+    item.vertex_count = min(size, item.vertex_count - first);
+}
+
 void main()
 {
     uint group = group_index(push.group_columns);
-    if (group >= push.item_count) {
+    if (group >= push.group_count) {
         return;
     }
     records r;
     if (FROM_FULL_ITEMS) {
         r = read_full_item(push.frame_items, group);
+        touch_ahead(group);
     } else {
-        r = read_records(push.frame_items, group);
+        r = read_records(push.frame_items, IN_PARTS ? group >> push.split : group);
+    }
+    bool is_whole = r.mesh.item_count == 1u;
+    uint part = IN_PARTS ? group & ((1u << push.split) - 1u) : 0u;
+    if (is_whole && part > 0u) { // its box is not united with others, so that one workgroup has all of it
+        return;
+    }
+    if (IN_PARTS && !is_whole) {
+        take_part(part, r.item);
     }
     bool has_box = (r.instance.flags & GPU_INSTANCE_EXACT) != 0u;
     keyed_box box = box_empty();
@@ -369,7 +406,6 @@ void main()
         box = skin_item(r.instance, r.mesh, r.item, (r.instance_index ^ push.parity) >> 31, has_box);
     }
     if (has_box) {
-        bool is_whole = r.mesh.item_count == 1u;
         box_store(box, is_whole ? push.boxes : push.partials, is_whole ? r.instance_index & ~GPU_PARITY : group);
     }
 }
