@@ -4,14 +4,15 @@
 
 usage: bench_ozz_table.py OZZ.json [--write FILE]
 
-Prints Markdown; --write puts it between the two marks in FILE instead.
+Prints Markdown; --write puts it between two marks in FILE instead, which name the folder of OZZ.json.
 """
 import argparse
 import json
+import os
 
 from bench_table import by_name, put, table
 
-BEGIN, END = '<!-- pelt_bench_ozz: begin -->', '<!-- pelt_bench_ozz: end -->'
+MARK = '<!-- pelt_bench_ozz, %s: %s -->'
 TITLES = {'avx512': 'AVX-512', 'avx2': 'AVX2', 'sse2': 'SSE2', 'neon': 'NEON'}
 # A row's title, None for the scene's, and what the library is compared with in it.
 PAIRS = [(None, 'ozz', 'ozz, inverse transposes'),
@@ -69,7 +70,8 @@ def main():
     with open(arguments.bench, encoding='utf-8') as f:
         text = tables(json.load(f))
     if arguments.write:
-        put(arguments.write, BEGIN, END, text)
+        machine = os.path.basename(os.path.dirname(os.path.abspath(arguments.bench)))
+        put(arguments.write, MARK % (machine, 'begin'), MARK % (machine, 'end'), text)
     else:
         print(text)
 
