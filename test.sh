@@ -137,7 +137,7 @@ release_gcc() {
     tap_run verify "$root/tests/verify/run.sh" "$python" "$pelt" "$work/verify" "$root/tests/data" "$shared"
     # Subgroups of 4 and 16 instead of lavapipe's usual 8.
     for width in 128 512; do
-        for suite in shaders shader_skin shader_values shader_bounds schedule; do
+        for suite in shaders shader_skin shader_values shader_bounds schedule kinds; do
             tap_run "release-gcc/width-$width/test_vk_$suite" env LP_NATIVE_VECTOR_WIDTH=$width CMOCKA_MESSAGE_OUTPUT=TAP \
                 "$work/release-gcc/tests/test_vk_$suite"
         done
