@@ -78,17 +78,20 @@ static pelt_result check_optional(const pelt_vk_context *context, PFN_vkGetDevic
     return PELT_OK;
 }
 
-// Registers leave room for about half of the subgroups that a device can hold otherwise. Where it does not tell, it is
+// How many workgroups the device has room for by its threads. Where it does not tell, or nothing that can be, it is
 // taken for a large one.
 static void choose_shapes(pelt_vk_context *context, bool is_cpu)
 {
-    const uint32_t usual_groups = 4096;
+    const uint64_t least_threads = GPU_SKIN_FEW_THREADS;
+    const uint64_t usual_threads = 262144;
+    const uint64_t most_threads = 32 * usual_threads;
     const pelt_vk_support *support = &context->support;
     uint64_t threads = (uint64_t)support->subgroup_capacity * support->subgroup_size;
-    bool told = threads / GPU_SKIN_FEW_THREADS > 0 && threads / GPU_SKIN_FEW_THREADS < usual_groups * 16;
-    context->few_groups = told ? (uint32_t)(threads / GPU_SKIN_FEW_THREADS) : usual_groups / 2;
+    threads = threads < least_threads || threads > most_threads ? usual_threads : threads;
+    uint32_t small = support->subgroup_size > GPU_SKIN_SMALL_THREADS ? support->subgroup_size : GPU_SKIN_SMALL_THREADS;
+    context->few_groups = (uint32_t)(threads / GPU_SKIN_FEW_THREADS);
     context->split_groups = is_cpu ? 0 : context->few_groups / 2;
-    context->resident_groups = told ? (support->subgroup_capacity + 1) / 2 : usual_groups;
+    context->resident_groups = (uint32_t)(threads / small / 2); // registers take the other half of the room
 }
 
 static void ask_limits(pelt_vk_context *context)

@@ -70,7 +70,7 @@ static void init_features(pelt_vk_features *f)
     f->ray_tracing_pipeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_FEATURES_KHR;
 }
 
-// The makers' extensions that tell how large a device is need not be enabled to be asked.
+// The makers' extensions that tell how large a device is need not be enabled to be asked. It has one of them at most.
 static void ask_subgroups(answers *a)
 {
     a->subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
@@ -78,23 +78,31 @@ static void ask_subgroups(answers *a)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
     VkPhysicalDeviceShaderCorePropertiesAMD amd = {.sType =
                                                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
-    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                              .pNext = &a->subgroup};
     if (has_extension(a, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
         a->subgroup.pNext = &nv;
     } else if (has_extension(a, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
         a->subgroup.pNext = &amd;
-    } else if (has_extension(a, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) {
+    }
+#ifdef VK_ARM_shader_core_builtins // younger than Vulkan 1.3
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+    if (has_extension(a, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) {
         a->subgroup.pNext = &arm;
     }
+#endif
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &a->subgroup};
     a->vk->vkGetPhysicalDeviceProperties2(a->device, &properties);
     a->subgroup.pNext = NULL;
-    uint32_t amd_units = amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
-    a->subgroup_capacity = nv.shaderSMCount * nv.shaderWarpsPerSM +
-                           amd_units * amd.simdPerComputeUnit * amd.wavefrontsPerSimd +
-                           arm.shaderCoreCount * arm.shaderWarpsPerCore;
+    // Structs that were not asked for are zeros. No number of theirs is near 2^16.
+    uint64_t count = (uint64_t)nv.shaderSMCount * nv.shaderWarpsPerSM;
+    uint64_t amd_units = (uint64_t)amd.shaderEngineCount * amd.shaderArraysPerEngineCount;
+    amd_units *= amd.computeUnitsPerShaderArray;
+    count += amd_units * amd.simdPerComputeUnit * amd.wavefrontsPerSimd;
+#ifdef VK_ARM_shader_core_builtins
+    count += (uint64_t)arm.shaderCoreCount * arm.shaderWarpsPerCore;
+#endif
+    a->subgroup_capacity = count < UINT32_MAX ? (uint32_t)count : 0;
 }
 
 // Version 1.1 has the functions; 1.2 the first two features. Structs that a device does not know are not chained.

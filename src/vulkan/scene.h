@@ -154,7 +154,7 @@ enum {
     PELTI_VK_KIND_ANY,
     PELTI_VK_KIND_COUNT,
     PELTI_VK_WRITTEN_ITEMS = 2048, // the CPU writes a new list of fewer
-    PELTI_VK_MOST_SPLIT = 3,       // of an item of 1,024 vertices parts of 128
+    PELTI_VK_MOST_SPLIT = 3,       // 1 << 3 parts of 128 vertices of an item of 1,024
     PELTI_VK_PART_JOINTS = 32      // most joints of what is a palette's part for the palette pass
 };
 

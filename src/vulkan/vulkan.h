@@ -27,8 +27,8 @@ typedef enum pelti_vk_pass {
     PELTI_VK_SKIN_RUNS_SMALL,       // the same, of few vertices
     PELTI_VK_SKIN_USUAL,            // what skin_runs.comp can do with normals and tangents
     PELTI_VK_SKIN_USUAL_SMALL,      // the same, of few vertices
-    PELTI_VK_SKIN_RUNS_FEW,         // where there are few items, which several workgroups may share
-    PELTI_VK_SKIN_USUAL_FEW,        // the same
+    PELTI_VK_SKIN_RUNS_FEW,         // those of SKIN_RUNS where they are few: several workgroups may share each
+    PELTI_VK_SKIN_USUAL_FEW,        // those of SKIN_USUAL, the same
     PELTI_VK_SKIN_RUNS_SMALL_FULL,  // those of few vertices, from gpu_full_item
     PELTI_VK_SKIN_USUAL_SMALL_FULL, // the same
     PELTI_VK_REDUCE,
@@ -41,9 +41,9 @@ struct pelt_vk_context {
     pelti_vk_functions vk;
     pelt_vk_support support;
     VkPhysicalDeviceLimits limits;
-    uint32_t resident_groups; // of small workgroups, about: so many run at a time
-    uint32_t few_groups;      // fewer leave much of the device idle
-    uint32_t split_groups;    // items are shared by several as long as there are no more
+    uint32_t resident_groups; // workgroups for few vertices that run at a time, about
+    uint32_t few_groups;      // workgroups of GPU_SKIN_FEW_THREADS that the device has room for
+    uint32_t split_groups;    // items are shared as long as a record has no more workgroups than so many
     VkPhysicalDeviceMemoryProperties memory;
     VkDeviceSize max_buffer_size; // and allocation: the lower one
     VkPipelineLayout layout;      // push constants only, 128 bytes, compute

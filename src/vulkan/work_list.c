@@ -81,7 +81,8 @@ static void choose_source(const pelt_vk_scene *scene, pelti_vk_work *work)
 }
 
 // A workgroup each would leave much of the device idle where there are few items, so that several share those of the
-// kinds that can be.
+// kinds that can be, unless each is alone in its mesh. The same kinds are always shared alike, so that the scratch
+// memory of a list that is kept is large enough.
 static void choose_split(const pelt_vk_context *context, pelti_vk_work *work)
 {
     for (uint32_t k = 0; k < PELTI_VK_KIND_COUNT; k++) {
@@ -89,7 +90,8 @@ static void choose_split(const pelt_vk_context *context, pelti_vk_work *work)
         work->shared_count += pelti_vk_kind_is_shared(k) ? work->kind_items[k] : 0;
     }
     work->group_count = work->item_count;
-    for (uint32_t split = 1; work->shared_count > 0 && split <= PELTI_VK_MOST_SPLIT; split++) {
+    bool can = work->shared_count > 0 && work->item_count > work->update_count;
+    for (uint32_t split = 1; can && split <= PELTI_VK_MOST_SPLIT; split++) {
         uint64_t groups = work->item_count + ((uint64_t)work->shared_count << split) - work->shared_count;
         if (groups <= context->split_groups) {
             work->split = split;
@@ -100,9 +102,8 @@ static void choose_split(const pelt_vk_context *context, pelti_vk_work *work)
 
 // ---- memory
 
-// Frame items for all items of this record, partial boxes for all of its workgroups, of which there are no fewer, and
-// reduces, for which at least two items each are
-// needed.
+// Frame items and partial boxes, as many of each as there are workgroups, since there are no more items; and reduces,
+// for which at least two items each are needed.
 static pelt_result reserve_scratch(pelt_vk_scene *scene, uint64_t group_count, pelt_error *error)
 {
     if (group_count <= scene->scratch_items) {

@@ -28,9 +28,10 @@
 #define GPU_REDUCE_THREADS 128
 #define GPU_BOUNDS_THREADS 64
 
-#define GPU_BLOCK 64u       // vertices
-#define GPU_TOUCH_EACH 256u // workgroups of small items, which read up to 8 KiB each: no page of 2 MiB is passed by
-#define GPU_PART 32u        // vertices; parts of an item that workgroups share are multiples of it
+#define GPU_BLOCK 64u // vertices
+#define GPU_TOUCH_EACH                                                                                                 \
+    256u             // workgroups of small items, which read some 8 KiB each, so that hardly a page of 2 MiB is missed
+#define GPU_PART 32u // vertices; parts of an item that workgroups share are multiples of it
 
 // gpu_mesh.encoding
 #define GPU_WEIGHTS_SORTED 0u
@@ -69,7 +70,8 @@
 
 #define GPU_PARITY 0x80000000u // in gpu_frame_item.instance and gpu_update.instance: positions[1] are written
 
-// A slice of a run, worked through by one workgroup; the same for all instances of a mesh. 32 bytes.
+// A slice of a run, worked through by one workgroup, or by several where there are few; the same for all instances of a
+// mesh. 32 bytes.
 GPU_STRUCT(gpu_item)
 {
     GPU_UINT first_vertex;
@@ -183,7 +185,7 @@ GPU_STRUCT(gpu_update)
 }
 GPU_END(gpu_update)
 
-// What one workgroup of the skin pass does. 16 bytes, made by items.comp, or by the CPU in mapped memory.
+// An item of an instance, for the skin pass. 16 bytes, made by items.comp, or by the CPU in mapped memory.
 GPU_STRUCT(gpu_frame_item)
 {
     GPU_ADDRESS mesh;  // the instance's: its record and the instance's are then read at the same time
@@ -248,7 +250,7 @@ GPU_END(gpu_items_push)
 
 GPU_STRUCT(gpu_skin_push)
 {
-    GPU_ADDRESS frame_items; // gpu_frame_item or gpu_full_item, one a workgroup
+    GPU_ADDRESS frame_items; // gpu_frame_item or gpu_full_item, one for 1 << split workgroups
     GPU_ADDRESS instances;   // gpu_instance
     GPU_ADDRESS partials;    // 6 floats a workgroup, result; for instances of more than one item
     GPU_ADDRESS boxes;       // 6 floats an instance, result; for instances of one item
