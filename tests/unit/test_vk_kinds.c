@@ -196,6 +196,29 @@ static void few_items_are_shared(void **state)
     peltt_vk_stage_close(&stage);
 }
 
+// More workgroups than the scratch memory of so few items would have partial boxes for; lists written, made and kept.
+static void shared_items_have_room_for_their_boxes(void **state)
+{
+    (void)state;
+    const peltt_vk_shape shape = {.vertex_count = 150000, .influence_count = 4, .joint_count = JOINTS};
+    peltt_vk_model *model = peltt_vk_model_make(&shape, 70);
+    peltt_vk_stage stage;
+    peltt_vk_stage_open(&stage, NULL, NULL, NULL);
+    stage.context->split_groups = 4096;
+    peltt_vk_actor actor;
+    peltt_random random = {17};
+    peltt_vk_actor_add(&stage, &actor, model, &(pelt_vk_instance_options){0});
+    for (uint32_t frame = 0; frame < 4; frame++) {
+        peltt_vk_actor_move(&stage, &actor, true, &random);
+        peltt_vk_worst worst = {0};
+        const pelt_vk_statistics s = peltt_vk_play(&stage, 1, &actor, &worst);
+        assert_in_range(s.item_count, 1024 / 8 + 1, 1024);
+    }
+    peltt_vk_actor_remove(&stage, &actor);
+    peltt_vk_stage_close(&stage);
+    peltt_vk_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +226,7 @@ int main(void)
         cmocka_unit_test(kinds_stay_from_frame_to_frame),
         cmocka_unit_test(few_and_many_items),
         cmocka_unit_test(few_items_are_shared),
+        cmocka_unit_test(shared_items_have_room_for_their_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
