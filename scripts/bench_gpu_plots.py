@@ -15,7 +15,7 @@ OWN_VARIANTS = ('pelt_new_list', 'pelt_no_box', 'pelt_joint_boxes')
 ITEM_VERTICES = 1024
 THREADS = 64
 SMALL_ITEM, SMALL_THREADS = 256, 32  # items of at most so many vertices, on average
-FEW_ITEMS, FEW_THREADS = 2048, 128  # fewer items in all, and not small ones
+FEW_ITEMS, FEW_THREADS = 2048, 128  # fewer items in all, about, as the device says, and not small ones
 GROUP = 64  # vertices that `groups` pads meshes to
 
 

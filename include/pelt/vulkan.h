@@ -316,7 +316,7 @@ typedef struct pelt_vk_statistics {
     uint32_t palette_count;  // palettes computed
     uint64_t joint_count;    // matrices in them
     uint32_t instance_count; // instances updated
-    uint64_t item_count;     // workgroups of the skin pass
+    uint64_t item_count;     // slices skinned, each by one workgroup, or by several where there are few
     uint64_t vertex_count;
     uint32_t reduced_count;      // instances that needed the second step of exact boxes
     uint32_t conservative_count; // instances with conservative boxes

@@ -41,6 +41,7 @@ struct pelt_vk_context {
     pelti_vk_functions vk;
     pelt_vk_support support;
     VkPhysicalDeviceLimits limits;
+    // Shapes, which never change while a scene lives:
     uint32_t resident_groups; // workgroups for few vertices that run at a time, about
     uint32_t few_groups;      // workgroups of GPU_SKIN_FEW_THREADS that the device has room for
     uint32_t split_groups;    // items are shared as long as a record has no more workgroups than so many

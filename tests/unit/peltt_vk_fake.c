@@ -104,7 +104,7 @@ static bool fill_maker(VkBaseOutStructure *at)
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
 {
     VkBaseOutStructure *before = (VkBaseOutStructure *)(void *)out;
-    while (before->pNext && !(peltt_vk_fake_state.maker && fill_maker(before->pNext))) {
+    while (before->pNext && !fill_maker(before->pNext)) {
         before = before->pNext;
     }
     VkBaseOutStructure *own = before->pNext;
