@@ -210,7 +210,7 @@ static pelti_vk_pass pass_of(const batch *b, uint32_t kind, bool full)
     if (full) {
         return kind == PELTI_VK_KIND_USUAL_SMALL ? PELTI_VK_SKIN_USUAL_SMALL_FULL : PELTI_VK_SKIN_RUNS_SMALL_FULL;
     }
-    // Few items get more threads each.
+    // Few items get more threads each, and these pipelines alone know of shares.
     bool few = b->work.split > 0 || b->work.kind_items[kind] < b->scene->context->few_groups;
     if (few && pelti_vk_kind_is_shared(kind)) {
         return kind == PELTI_VK_KIND_USUAL ? PELTI_VK_SKIN_USUAL_FEW : PELTI_VK_SKIN_RUNS_FEW;

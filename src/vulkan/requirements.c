@@ -94,7 +94,7 @@ static void ask_subgroups(answers *a)
                                               .pNext = &a->subgroup};
     a->vk->vkGetPhysicalDeviceProperties2(a->device, &properties);
     a->subgroup.pNext = NULL;
-    // Structs that were not asked for are zeros. No number of theirs is near 2^16.
+    // Structs that were not asked for are zeros.
     uint64_t count = (uint64_t)nv.shaderSMCount * nv.shaderWarpsPerSM;
     uint64_t amd_units = (uint64_t)amd.shaderEngineCount * amd.shaderArraysPerEngineCount;
     amd_units *= amd.computeUnitsPerShaderArray;

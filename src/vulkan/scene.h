@@ -264,7 +264,7 @@ struct pelt_vk_scene {
     pelti_vk_table boxes;
     pelti_vk_table conservative_boxes;
     pelti_vk_range scratch;  // frame items, partial boxes, then gpu_reduce
-    uint64_t scratch_items;  // capacity
+    uint64_t scratch_items;  // capacity, of items and of workgroups with partial boxes alike
     uint32_t boxes_recorded; // slots that the boxes had room for at the last record
 };
 
